@@ -118,10 +118,8 @@ class MixtureRow:
         before, self.scales = self.before, scales
         everybody = self.everybody = _limits.sane(F, before.limits)
         beyond = (everybody != F) > asleep
-        if beyond.any():
-            known = self.losses[:, -1], self.rounds[:, -1]
-            if _limits.leading(np.where(asleep, np.nan, F), beyond, *known)[0].any():
-                return None
+        if beyond.any() and self._are_led(F, asleep, beyond):
+            return None
         F, sleep = everybody.copy(), before.sleep
         if sleep is not None:
             np.copyto(F, 0.0, where=sleep.asleep)
@@ -133,6 +131,11 @@ class MixtureRow:
         self.last = _two_boas.ask_row(before.weights_of_ways, before.share, *self.of_ways)
         self.known_ways = np.concatenate([means[:, :1], self.last.known], axis=1)
         return self.last.forecast
+
+    def _are_led(self, F, asleep, beyond):
+        """Tell whether limits may give way to an expert beyond them, in some target."""
+        known = self.losses[:, -1], self.rounds[:, -1]
+        return _limits.leading(np.where(asleep, np.nan, F), beyond, *known)[0].any()
 
     def _known_before(self, asleep):
         """Return what is known before a row, whatever it is."""

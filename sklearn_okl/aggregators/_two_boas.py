@@ -45,6 +45,7 @@ _BOUND = 3.0  # usual squared errors that the regrets of a round count at most
 _KNOWN = 3  # rounds from which on it is known what is usual
 _LEAST = 1e-18  # of the largest loss that the least one counts as
 _LARGEST = 1e300
+_FEW = 8  # targets up to which numbers cost less than arrays
 
 
 def start(n_targets, n_ways, delay):
@@ -112,7 +113,10 @@ def learn_usual_of_row(state, F, sleep, y, weight):
         np.copyto(squares, worst, where=sleep.asleep)
     if weight != 1.0:
         squares *= weight
-    most, of_round = np.array([_usual_of(*one) for one in usual.tolist()]).T
+    if len(usual) > _FEW:
+        most, of_round = _usual_of_many(usual)
+    else:
+        most, of_round = np.array([_usual_of(*one) for one in usual.tolist()]).T
     np.minimum(squares, most[:, None], out=squares)
     state["usual"] = now = usual * _fadings(usual.shape[1])
     now[:, :-2] += squares
@@ -184,6 +188,16 @@ def _usual_of(*sums):
     if n_known < _KNOWN or not least > 0.0:
         return np.inf, 0.0
     return usually or np.inf, min(rounds / least, _LARGEST)
+
+
+def _usual_of_many(usual):
+    """Return the same of many targets, by arrays (q,), from their sums (q, K + 2)."""
+    losses, rounds = usual[:, :-2], usual[:, -2]
+    usually = np.minimum.reduce(losses, axis=-1)
+    least = np.maximum(usually, _LEAST * np.maximum.reduce(losses, axis=-1))
+    known = (usual[:, -1] >= _KNOWN) & (least > 0.0)
+    of_round = np.divide(rounds, least, out=np.zeros(len(usual)), where=known)
+    return np.where(known & (usually > 0.0), usually, np.inf), np.minimum(of_round, _LARGEST)
 
 
 def _most(sums, n_known):

@@ -159,6 +159,11 @@ def are_many(n_faulty, n_rows):
     return n_rows >= _ENOUGH and max(n_faulty) > _SHARE * n_rows
 
 
+def will_be_many(n_faulty, n_rows):
+    """Tell whether too many were, or will be if no other one is in doubt until there are enough."""
+    return are_many(n_faulty, max(n_rows, _ENOUGH))
+
+
 def many(n_rows, which, cure):
     """Return what is warned of then: where to look, and what to do about a number for missing."""
     return (

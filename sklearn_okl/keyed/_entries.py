@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..untuned import many
 from ._record import Record, Young, numbers
 
 _PAGE = 64  # places that are copied when what is known of one of them changes
@@ -40,7 +41,7 @@ class Columns(NamedTuple):
         `n_rows` and `last` as in `Entry`; 0 where nothing is known.
     parts : ndarray of object of shape (n, 3)
         `inverse` and `rest`, the numbers of a record in a bank as bytes, or None; `other`, an
-        estimator, or of a key in a bank `Young` or None.
+        estimator or what is `Kept` of one, or of a key in a bank `Young` or None.
     """
 
     counts: np.ndarray
@@ -98,7 +99,7 @@ class Entries:
             rows, first = (None, None) if other is None else other
             record = Record(numbers(inverse), numbers(rest), rows)
             return Entry(n_rows, last, record, first)
-        return Entry(n_rows, last, other)
+        return Entry(n_rows, last, many.whole(other))
 
     def one(self, place):
         """Return what `Columns` hold of one place."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import partial
 from numbers import Integral
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from .._types import Any, ArrayLike, PathLike, Self
 from .._validation import check_columns, container_of, refuse_arguments, targets_of, weights_of
 from ..base import OnlineRegressor, SwapMixin, described_structure
 from ..base._intercept import LAST_JUDGED
+from ..untuned.many import whole
 from ._away import fetched
 from ._bank import bank_of
 from ._call import CallByKey
@@ -29,6 +31,7 @@ from ._merged import MergesKeys
 from ._one_row import forecast_one, learn_one
 from ._record import Record
 from ._teaching import begun, check_estimator_of_keys, copied, fitting, labelled, taught
+from ._together import learn_in_rounds, may_learn_together
 from ._trial import look_over
 
 
@@ -363,24 +366,32 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
             call.answers = np.repeat(np.asarray(nothing)[None], len(y), 0)
         if bank is not None and y.ndim == 1:
             bank.learn(state, call)
+        teach = partial(self._teach, call, names, verb, nothing)
+        if may_learn_together(self._unfitted(), call, verb):
+            learn_in_rounds(call, teach)
         for life in call.left().tolist():
-            rows = call.rows(life)
-            given = [part if len(rows) == len(y) else _safe_indexing(part, rows) for part in (X, y)]
-            weights = {name: value[rows] for name, value in params.items()}
-            try:
-                call.known.other[life], found = self._taught(
-                    call.known.other[life], *given, weights, verb, nothing
-                )
-            except (ValueError, TypeError) as error:
-                raise labelled(error, names[rows[0]]) from error
-            if call.answers is not None:
-                call.answers[rows] = fitting(found, call.answers[rows].shape, verb)
+            teach(life, call.rows(life))
         if call.answers is not None and state["kinds"]:
             first = call.first_rows()
             call.answers[first] = nothing if prior is None else prior[first]
         state["n_dropped"] += call.lives.n_dropped
         self._install(state, call.changed(t), len(y))
         return call.answers
+
+    def _teach(self, call, names, verb, nothing, life, rows):
+        """Let the model of a key, which begins with a life, learn rows; note what it answers."""
+        given = call.X, call.y
+        if len(rows) < len(call.y):
+            given = [_safe_indexing(part, rows) for part in given]
+        weights = {name: value[rows] for name, value in call.params.items()}
+        try:
+            model, found = self._taught(call.known.other[life], *given, weights, verb, nothing)
+        except (ValueError, TypeError) as error:
+            raise labelled(error, names[rows[0]]) from error
+        call.known.other[life] = model
+        call.done[life] += len(rows)
+        if call.answers is not None:
+            call.answers[rows] = fitting(found, call.answers[rows].shape, verb)
 
     def _look_out(self, state, X, y, params):
         """Let one model of the first rows of all keys say if a constant is missed: no bank does."""
@@ -415,7 +426,7 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         if model is None:
             model, first = begun(self._unfitted(), self._told())
         else:
-            model = copied(model)
+            model = copied(whole(model))
         return model, taught(model, X, y, params | first | self._beside(verb), verb, nothing)
 
     def _beside(self, verb):
@@ -494,7 +505,7 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
             for life in np.flatnonzero(~asked).tolist():
                 rows = order[starts[life] : starts[life + 1]]
                 part = X if len(rows) == len(order) else _safe_indexing(X, rows)
-                found = getattr(known.other[life], verb)(part, *given)
+                found = getattr(whole(known.other[life]), verb)(part, *given)
                 answers[rows] = fitting(found, answers[rows].shape, verb)
         return answers
 

@@ -12,7 +12,7 @@ from ...features import _faults
 from ._target_units import in_units
 
 _N_MARKS = 16  # latest far targets among which one that comes again is looked for
-_LARGEST = 1e150  # that is remembered: its square is finite
+LARGEST = 1e150  # that is remembered: its square is finite
 
 
 def start():
@@ -110,7 +110,7 @@ def remember(states, y, near, far, origins):
             if _is_mark(state, y[:, j], i):
                 _learn_mark(state, y[i, j], origin)
         state["within"] = _widened(state, y[:, j], near[:, j])
-        state["latest"] = float(np.clip(y[-1, j], -_LARGEST, _LARGEST))
+        state["latest"] = float(np.clip(y[-1, j], -LARGEST, LARGEST))
 
 
 def remember_one(state, number, is_near, is_far):
@@ -120,9 +120,9 @@ def remember_one(state, number, is_near, is_far):
     if is_near and number != state["latest"]:
         known = state["within"].tolist()
         if not known or number < known[0] or number > known[1]:
-            seen = [min(max(one, -_LARGEST), _LARGEST) for one in (*known, number)]
+            seen = [min(max(one, -LARGEST), LARGEST) for one in (*known, number)]
             state["within"] = np.array([min(seen), max(seen)])
-    state["latest"] = min(max(number, -_LARGEST), _LARGEST)
+    state["latest"] = min(max(number, -LARGEST), LARGEST)
 
 
 def _widened(state, y, near):
@@ -131,7 +131,7 @@ def _widened(state, y, near):
     known = state["within"]
     if not len(new) or (len(known) and known[0] <= new.min() and new.max() <= known[1]):
         return known
-    seen = np.clip(np.append(known, new), -_LARGEST, _LARGEST)
+    seen = np.clip(np.append(known, new), -LARGEST, LARGEST)
     return np.array([seen.min(), seen.max()])
 
 
@@ -158,4 +158,4 @@ def are_known(distances, error, reach):
 def _is_mark(state, y, i):
     """Tell whether a far one of targets (n,), as they came, is the first of a run, and a value."""
     before = y[i - 1] if i else state["latest"]
-    return abs(y[i]) < _LARGEST and y[i] != before and y[i] not in state["nones"]
+    return abs(y[i]) < LARGEST and y[i] != before and y[i] not in state["nones"]

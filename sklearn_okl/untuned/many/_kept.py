@@ -1,0 +1,192 @@
+"""What is kept of a small model whose rows are ordinary: a record, and all that stays the same."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from ..._tail import Shared
+from ...base import twin
+from ...base._row_path import NOT_SAVED
+from ...base._state import are_unchanged
+from ...features import _faults
+from ..rounds._renewal import n_rows
+from ..rounds._scores import SquaredErrors
+from ._fields import fields_of
+
+_PLAIN = {int, float, bool, str, tuple, type(None)}
+_REMEMBERED = 64  # draws that models share
+FIRST = 16  # rounds of a model, in which columns get their units, that it learns by itself
+
+
+class Kept:
+    """A model of which a record says what its rows have changed; nothing of it is ever edited.
+
+    Attributes
+    ----------
+    model : OnlineKernelRegressor
+        As it was n rows ago, without what is in the record.
+    fields : Fields
+    record : ndarray of shape (N,)
+        What these say of it now.
+    draws : bytes
+        What the frequencies of its kernels are drawn from: the same object if they are the same.
+    since, t, n : int
+        The rounds in which its target was new, and in which it is now, and the rows learnt since
+        the record was made of a state.
+    """
+
+    __slots__ = "draws", "fields", "model", "n", "record", "since", "t"
+
+    def __init__(self, model, fields, record, draws, since, t, n=0):
+        self.model, self.fields, self.record, self.draws = model, fields, record, draws
+        self.since, self.t, self.n = since, t, n
+
+    def moved(self, record):
+        """Return what is kept after one more row."""
+        rounds = self.since, self.t + 1, self.n + 1
+        return Kept(self.model, self.fields, record, self.draws, *rounds)
+
+    def whole(self):
+        """Return the model."""
+        model = twin(self.model)
+        model._state = self.fields.filled(self.model._state, self.record, self.n)
+        return model
+
+    def is_due(self, experts):
+        """Tell whether after the next row more is done than with any other."""
+        t, age = self.t + 1, self.t + 1 - self.since
+        return (
+            t & (t - 1) == 0
+            or age & (age - 1) == 0
+            or t in experts.births
+            or (t % experts.fence.block == 0 and "usual" not in self.model._state["targets"][0])
+        )
+
+
+def whole(model):
+    """Return a model, of which perhaps a record is kept."""
+    return model.whole() if type(model) is Kept else model
+
+
+def kept_of(model, experts, like=None):
+    """Return what is kept of a model whose rows may be ordinary, or None.
+
+    What is the same of another one, which is kept, is held once.
+    """
+    state = model._state
+    if not _takes_part(model, experts) or not _may_be_ordinary(state, experts):
+        return None
+    fields = fields_of(state, experts.fence, experts.inputs.units)
+    record = fields.record(state)
+    model = twin(model)
+    model._state = fields.emptied(state)
+    if like is not None:
+        _share(model, like.model)
+    return Kept(model, fields, record, _draws(state), state["targets"][0]["since"], state["t"])
+
+
+def _share(model, other):
+    """Let a model hold what is the same of another one, and all that is built from parameters."""
+    model._state = _as_held(model._state, other._state)
+    if are_unchanged(model._built_with["checked"], other._built_with["checked"]):
+        model._built_with = other._built_with
+        setattr(model, NOT_SAVED, getattr(other, NOT_SAVED))
+
+
+def _as_held(part, other):
+    """Return the other part if both are equal, else a part that shares what is equal in it."""
+    kind = type(part)
+    if kind is not type(other):
+        return part
+    if kind is np.ndarray:
+        is_same = part.shape == other.shape and part.dtype == other.dtype
+        return other if is_same and part.tobytes() == other.tobytes() else part
+    if kind is dict or kind is Shared:
+        found = kind({name: _as_held(one, other.get(name)) for name, one in part.items()})
+        is_same = part.keys() == other.keys() and all(found[name] is other[name] for name in found)
+        return other if is_same else found
+    if kind in _PLAIN and part == other:
+        return other
+    return part
+
+
+def _draws(state):
+    """Return what all kernels of a state are drawn from, once for all models of one seed."""
+    maps = [bank["features"] for bank in state["banks"].values() if bank["members"]]
+    parts = [one[name] for one in maps if "draws" in one for name in ("draws", "scales")]
+    return _one_of(b"".join([part.tobytes() for part in parts]))
+
+
+@lru_cache(_REMEMBERED)
+def _one_of(draws):
+    return draws
+
+
+def _takes_part(model, experts):
+    """Tell whether models like this one are small, and of one target that comes at once."""
+    return (
+        experts.budget.compact
+        and experts.takes_rows
+        and type(model._record) is SquaredErrors
+        and model._guarded
+        and model._n_targets is None
+        and model._columns is None
+        and "feature_names_in_" not in vars(model)
+        and not model.label_delay
+        and model.missing_values is None
+        and model.target_range is None
+        and bool(experts.kind.mixture.fadings)
+        and len(experts.kind.mixture.stacks) == 1
+    )
+
+
+def _may_be_ordinary(state, experts):
+    """Tell whether a model has nothing to do but learn rows that are as others were."""
+    n_faulty = [guard["n_faulty"] for guard in state["targets"]]
+    return not (
+        _is_in_doubt(state["targets"][0])
+        or (not state["has_warned"] and _faults.will_be_many(n_faulty, n_rows(state)))
+        or any(state[name]["twin"] for name in ("beside", "anew"))
+        or any(state.get(name) for name in ("former", "boosting", "sizes"))
+        or any(experts.leaves.are_there(state["leaves"]))
+        or "all" in state["columns"]
+        or _are_unusual(state["inputs"], experts.inputs.units)
+        or _are_odd(state["latest"])
+        or not _is_even(state)
+    )
+
+
+def _is_in_doubt(guard):
+    """Tell whether something is asked of the next targets."""
+    return (
+        any(guard[name] for name in ("n_moves", "missed", "restless", "stuck"))
+        or guard["dispute"][0] > 0.0
+        or len(guard["nones"]) > 0
+        or not guard["guarded"]
+    )
+
+
+def _are_unusual(inputs, units):
+    """Tell whether columns are young, or some value has been a gap or far off."""
+    rows = inputs["rows"]
+    return (
+        rows["n_first"] < units.block
+        or rows["quiet"] < units.aftermath
+        or bool(inputs["gaps"])
+        or bool(inputs["far"])
+    )
+
+
+def _are_odd(latest):
+    """Tell whether one of the latest rows was a fault or has a weight of its own."""
+    return (
+        any(latest[name].any() for name in ("gaps", "far", "faulty"))
+        or (latest["weights"] != 1.0).any()
+    )
+
+
+def _is_even(state):
+    """Tell whether what fades has learnt all rows of the model, and is closed."""
+    stack, t = state["mixture"]["stacks"][0], state["t"]
+    fading = [one for one in state["banks"].values() if one["members"] and one["forgetting"] < 1.0]
+    return "P" in stack and stack["t"] == t and all(one["experts"]["t"] == t for one in fading)

@@ -1,0 +1,148 @@
+"""A row of each of many small models at once: what calls of one row do with one after the other.
+
+Nearly every row is an ordinary one: numbers that are near what came before, of a model in no doubt,
+in a round after which nothing is due. What is done with such a row is the same for all models, and
+is done for all at once, on arrays with the models first: as a record, see `_fields.py`. Any other
+row is left to its model.
+"""
+
+import numpy as np
+
+from ...features._moments import moderate
+from ._banks import ManyBanks
+from ._errors import ManyErrors
+from ._kept import Kept, kept_of
+from ._mixtures import ManyMixtures
+from ._rows import ManyRows
+from ._targets import ManyTargets
+
+FEWEST = 8  # models that are worth the calls of one
+_AT_ONCE = 512  # more would leave the caches, and save nothing
+
+
+def learn_together(known, X, y):
+    """Let models learn a row each, of rows X (S, d) and targets y (S,), where that is ordinary.
+
+    Return what is `Kept` of each model that has learnt its row, None of each that has not, and the
+    forecasts (S,). What is known of a model is itself, or what was kept.
+    """
+    learnt, forecasts = [None] * len(known), np.zeros(len(known))
+    like = next((one for one in known if type(one) is Kept), None)
+    experts = (known[0] if like is None else like.model)._experts()
+    X = moderate(X)
+    for some in _alike(known, like, experts, X, y):
+        places = [i for i, _ in some]
+        many = ManyModels(experts, [one for _, one in some])
+        forecasts[places], are_learnt = many.learn(X[places], y[places])
+        for k in np.flatnonzero(are_learnt).tolist():
+            i, before = some[k]
+            learnt[i] = before.moved(many.records[k].copy())
+    return learnt, forecasts
+
+
+def _alike(known, like, experts, X, y):
+    """Yield places and what is kept of models that are alike, whose next rows may be ordinary."""
+    groups, finite = {}, (np.isfinite(X).all(axis=1) & np.isfinite(y)).tolist()
+    for i, one in enumerate(known):
+        kept = one if type(one) is Kept else kept_of(one, experts, like)
+        like = like or kept
+        if kept is not None and finite[i] and not kept.is_due(experts):
+            groups.setdefault(kept.fields, []).append((i, kept))
+    for group in groups.values():
+        yield from _pieces(group)
+
+
+def _pieces(group):
+    """Yield pieces whose lengths are powers of two: what is kept for a length is soon all there."""
+    low, size = 0, _AT_ONCE
+    while size >= FEWEST:
+        while len(group) - low >= size:
+            yield group[low : low + size]
+            low += size
+        size //= 2
+
+
+class ManyModels:
+    """Models that are alike, of each of which something is `kept`, and that learn a row each."""
+
+    def __init__(self, experts, kept):
+        self.experts, self.kept, self.first = experts, kept, kept[0].model._state
+        self.fields = fields = kept[0].fields
+        self.records = np.concatenate([one.record for one in kept]).reshape(-1, fields.size)
+        self.parts = fields.views(self.records)
+        self.t = np.array([one.t for one in kept])
+        self.ages = self.t - [one.since for one in kept]
+        self.errors = ManyErrors(self.parts)
+        self.there = self._are_there()
+
+    def _are_there(self):
+        """Return which experts (K,) there are."""
+        n_experts, low = self.parts["rounds",].shape[1], self.experts.inputs.n_walks
+        there = np.arange(n_experts) < low
+        for bank in self.first["banks"].values():
+            there[low : low + len(bank["members"])] = True
+            low += len(bank["features"]["masks"])
+        return there
+
+    def learn(self, X, y):
+        """Learn a row (S, d) and a target (S,) of each; return the forecasts (S,).
+
+        And which rows (S,) were learnt: what the records of others say then is of no use.
+        """
+        rows = ManyRows(self.experts.inputs, self.parts, X)
+        targets = ManyTargets(self.experts.fence, self.parts, y, self.t, self.ages)
+        banks = ManyBanks(self.kept, self.parts)
+        of_mixture = self.experts.kind.mixture, self.first["mixture"], self.parts, ~self.there
+        mixtures = ManyMixtures(*of_mixture)
+        F, scales = self._forecasts(rows, banks, mixtures)
+        forecasts = mixtures.ask(F, self._asleep(), scales, object())
+        learnt = rows.are_plain() & targets.are_near(forecasts) & ~mixtures.led
+        learnt &= self.errors.have_units()
+        u = targets.u = np.where(learnt, targets.u, 0.0)
+        rows.teach(u)
+        banks.teach(u, self.t)
+        mixtures.teach(u, 1.0)
+        mixtures.write(self.t)
+        self._learn_losses(F, u)
+        learnt &= self._learn_targets(targets, F, forecasts)
+        if self.fields.is_young:
+            targets.keep_rows(X)
+        answers = forecasts * targets.units + targets.guard["origin"]
+        finite = np.isfinite(self.records[:, self.fields.asked].sum(axis=1) + answers)
+        return answers, learnt & finite
+
+    def _forecasts(self, rows, banks, mixtures):
+        """Return the forecasts (S, K) of all experts, and the scales (S,) of the targets."""
+        inputs, steady = rows.ask()
+        walks, scales = rows.walks()
+        n = walks.shape[1]
+        F = np.full((len(walks), len(self.there)), np.nan)
+        F[:, :n] = walks
+        said = banks.ask(inputs, steady, mixtures.known_limits(), scales)
+        F[:, np.flatnonzero(self.there)[n:]] = said
+        return F, scales
+
+    def _asleep(self):
+        """Return who (S, K) has no say yet: those born late learn first."""
+        ages = np.minimum(self.ages, self.experts.constants.burn_in)
+        return (self.parts["rounds",] < ages[:, None]) | ~self.there
+
+    def _learn_losses(self, F, u):
+        parts, there = self.parts, self.there
+        parts["losses",][:, 0] += np.where(there, np.square(F - u[:, None]), 0.0)
+        for name in ("masses", "rounds"):
+            part = parts[name,]
+            part += there
+
+    def _learn_targets(self, targets, F, forecasts):
+        """Learn targets and by how much they were missed; return where (S,) all is as it was."""
+        states, parts = [one.model._state for one in self.kept], self.parts
+        references = np.array([state["reference"][0] for state in states])
+        of_experts = F[:, self.experts.without_lags(self.first)]
+        targets.learn(forecasts, F[np.arange(len(F)), references], of_experts)
+        errors, largest = targets.u - forecasts, parts["beside", "largest"][:, 0]
+        np.maximum(largest, np.abs(errors * targets.units), out=largest)
+        self.errors.learn(errors)
+        parts["loss",][:, 0] += errors * errors
+        parts["scored",][:] += 1.0
+        return targets.judge([state["targets"][0] for state in states])
