@@ -189,13 +189,14 @@ class JoinedBoas:
     def __init__(self, states):
         self.states = states
         self._rates = (), ()  # of states that are its own, and what they were
-        self._nobody, self._places = _joined(*[state["rates"].shape for state in states])
+        self._n_targets, *_ = states[0]["rates"].shape
+        self._nobody, self._places = _joined(*[state["rates"].shape[1:] for state in states])
         self.common = {"start": self._nobody["start"]}
         for name in ("rates", "regrets", "log_prior"):  # what is asked for
             self._join(name)
 
     def _join(self, name):
-        self.common[name] = joined = self._nobody[name].copy()
+        self.common[name] = joined = np.tile(self._nobody[name], (self._n_targets, 1, 1))
         for part, state in zip(self.parts_of(joined), self.states, strict=True):
             part[...] = state[name]
 
@@ -260,11 +261,11 @@ class JoinedBoas:
 
 @lru_cache(_REMEMBERED)
 def _joined(*shapes):
-    """Return BOAs of nobody in common arrays for some shapes (q, n_ways, K), and their places."""
-    n_ways, widths = ([shape[axis] for shape in shapes] for axis in (1, 2))
+    """Return BOAs of nobody in common arrays for some shapes (n_ways, K), and their places."""
+    n_ways, widths = zip(*shapes, strict=True)
     ends = np.cumsum([0, *n_ways]).tolist()
     ways = [slice(*pair) for pair in pairwise(ends)]
-    return start(shapes[0][0], ends[-1], max(widths), 0), list(zip(ways, widths, strict=True))
+    return start(1, ends[-1], max(widths), 0), list(zip(ways, widths, strict=True))
 
 
 def forecast(state, F, ago=0):

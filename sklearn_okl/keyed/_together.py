@@ -3,9 +3,10 @@
 import numpy as np
 
 from ..untuned import OnlineKernelRegressor
-from ..untuned.many import FEWEST, FIRST, Kept, learn_together
+from ..untuned.many import FIRST, Kept, learn_together
 from ._one_row import is_plain
 
+_FEWEST = 4  # keys that are worth the calls of one
 _TOGETHER = 32  # keys that make a round worth its calls, however many rows each has
 _LONG = 8  # rows of a key that cost as much in a call of their own as in rounds of so many keys
 _VERBS = "partial_fit", "prequential_predict"
@@ -21,7 +22,7 @@ def may_learn_together(estimator, call, verb):
         and is_plain(call.y, 1)
         and type(call.X) is np.ndarray
         and call.X.dtype == np.float64
-        and len(call.starts) > FEWEST
+        and len(call.starts) > _FEWEST
     )
 
 
@@ -45,7 +46,7 @@ def learn_in_rounds(call, teach):
 
 def _are_worth(lives, call):
     """Tell whether rounds of all lives cost less than all rows of each at once."""
-    if len(lives) < FEWEST:
+    if len(lives) < _FEWEST:
         return False
     n_rows = int((call.starts[lives + 1] - call.starts[lives] - call.done[lives]).sum())
     return len(lives) >= min(_TOGETHER, _TOGETHER // _LONG * n_rows / len(lives))
@@ -55,7 +56,7 @@ def _learnt(call, rows, known):
     """Return what is kept of models that have learnt a row each, None of who has not."""
     there = [i for i, one in enumerate(known) if one is not None]
     learnt = [None] * len(known)
-    if len(there) < FEWEST:
+    if len(there) < _FEWEST:
         return learnt
     some = rows[there]
     models = [known[i] for i in there]

@@ -15,7 +15,8 @@ from ..._tail import Shared
 
 GUARD = ("targets", 0)
 JUDGED = "level", "long", "roughest", "power", "of_levels"  # of a target, when a block ends
-_NUMBERS = "deviation", "latest", "origin", "unit", "suspect", *JUDGED
+_NUMBERS = "deviation", "latest", "origin", "unit", "suspect", *JUDGED, "usual"
+_UNKNOWN = {"usual": 0.0}  # numbers that a state may not have yet
 _SUMS = "weights", "sums", "squares"
 _OF_BOA = "squares", "caps", "rates", "regrets"
 _WHOLE = ((), "rounds"), (("errors",), "seen"), (("inputs", "rows"), "n_strange")  # are integers
@@ -63,7 +64,9 @@ class Fields:
             part = _at(state, path)[name]
             parts += part, filler[part.size :]
             lengths.append(part.shape[_axis(name)])
-        numbers = [_at(state, path)[name] for path, names in self.numbers for name in names]
+        numbers = [
+            _number(_at(state, path), name) for path, names in self.numbers for name in names
+        ]
         return np.concatenate([*parts, numbers, lengths], axis=None)
 
     def views(self, records):
@@ -121,6 +124,10 @@ class Fields:
             _copy_at(copies, path).update(zip(names, numbers, strict=True))
 
 
+def _number(part, name):
+    return part[name] if name in part else _UNKNOWN[name]
+
+
 def _axis(name):
     """Return which axis of a growing array grows."""
     return -1 if name == "scores" else 0
@@ -157,7 +164,7 @@ def _copy_at(copies, path):
 def fields_of(state, fence, units):
     """Return the fields of a state, those of all that are like it.
 
-    Whoever is young keeps the latest rows, and may know of no block yet what was usual.
+    Whoever is young keeps the latest rows.
     """
     guard, mixture = state["targets"][0], state["mixture"]
     banks = tuple(
@@ -177,11 +184,11 @@ def fields_of(state, fence, units):
         "n_scores": state["errors"]["window"],
     }
     is_young = state["t"] - guard["since"] < fence.reviews[-1]
-    return _fields(banks, is_young, "usual" in guard, **sizes)
+    return _fields(banks, is_young, **sizes)
 
 
 @cache
-def _fields(banks, is_young, is_judged, **sizes):
+def _fields(banks, is_young, **sizes):
     d, n_block = sizes["d"], sizes["n_block"]
     growing = [
         (("inputs", "rows"), "block", (sizes["n_rows"], d)),
@@ -193,7 +200,7 @@ def _fields(banks, is_young, is_judged, **sizes):
     if is_young:
         growing += [(("latest",), "X", (n_block, d)), (("latest",), "y", (n_block, 1))]
     numbers = [
-        (GUARD, (*_NUMBERS, "usual") if is_judged else _NUMBERS),
+        (GUARD, _NUMBERS),
         *((("banks", name, "experts"), ("mass",)) for name, _ in banks),
         (("mixture", "stacks", 0), ("mass",)),
     ]

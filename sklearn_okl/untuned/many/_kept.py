@@ -5,11 +5,13 @@ from functools import lru_cache
 import numpy as np
 
 from ..._tail import Shared
-from ...base import twin
+from ...base import _copied, twin
+from ...base._bank import threads
 from ...base._row_path import NOT_SAVED
 from ...base._state import are_unchanged
 from ...features import _faults
 from ..rounds._renewal import n_rows
+from ..rounds._rounds import Call
 from ..rounds._scores import SquaredErrors
 from ._fields import fields_of
 
@@ -41,10 +43,11 @@ class Kept:
         self.model, self.fields, self.record, self.draws = model, fields, record, draws
         self.since, self.t, self.n = since, t, n
 
-    def moved(self, record):
-        """Return what is kept after one more row."""
+    def moved(self, record, experts):
+        """Return what is known after one more row: a model if it does more than others then."""
         rounds = self.since, self.t + 1, self.n + 1
-        return Kept(self.model, self.fields, record, self.draws, *rounds)
+        moved = Kept(self.model, self.fields, record, self.draws, *rounds)
+        return _stopped(moved.whole()) if self._is_due(experts) else moved
 
     def whole(self):
         """Return the model."""
@@ -52,15 +55,24 @@ class Kept:
         model._state = self.fields.filled(self.model._state, self.record, self.n)
         return model
 
-    def is_due(self, experts):
-        """Tell whether after the next row more is done than with any other."""
+    def _is_due(self, experts):
+        """Tell whether something else is due after the next row than the end of a block."""
         t, age = self.t + 1, self.t + 1 - self.since
-        return (
-            t & (t - 1) == 0
-            or age & (age - 1) == 0
-            or t in experts.births
-            or (t % experts.fence.block == 0 and "usual" not in self.model._state["targets"][0])
-        )
+        return t & (t - 1) == 0 or age & (age - 1) == 0 or t in experts.births
+
+
+def _stopped(model):
+    """Return a model that has done what is due after its latest row."""
+    state = model._state = _copied(model._state)
+    anew = state.pop("anew")  # the former is of no copy of the state
+    with threads(model.n_jobs) as run:
+        guard = model._guard(model, state, Call(run, {}))
+        model._stop(state, run, guard)
+    guard.ends(state, 1)
+    guard.close(state)
+    state["anew"] = anew
+    model._close(state)
+    return model
 
 
 def whole(model):

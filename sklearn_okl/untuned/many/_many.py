@@ -6,6 +6,8 @@ is done for all at once, on arrays with the models first: as a record, see `_fie
 row is left to its model.
 """
 
+from itertools import pairwise
+
 import numpy as np
 
 from ...features._moments import moderate
@@ -16,15 +18,14 @@ from ._mixtures import ManyMixtures
 from ._rows import ManyRows
 from ._targets import ManyTargets
 
-FEWEST = 8  # models that are worth the calls of one
 _AT_ONCE = 512  # more would leave the caches, and save nothing
 
 
 def learn_together(known, X, y):
     """Let models learn a row each, of rows X (S, d) and targets y (S,), where that is ordinary.
 
-    Return what is `Kept` of each model that has learnt its row, None of each that has not, and the
-    forecasts (S,). What is known of a model is itself, or what was kept.
+    Return what is known of each model that has learnt its row, None of each that has not, and the
+    forecasts (S,). What is known of a model is itself, or what is `Kept` of it.
     """
     learnt, forecasts = [None] * len(known), np.zeros(len(known))
     like = next((one for one in known if type(one) is Kept), None)
@@ -36,7 +37,7 @@ def learn_together(known, X, y):
         forecasts[places], are_learnt = many.learn(X[places], y[places])
         for k in np.flatnonzero(are_learnt).tolist():
             i, before = some[k]
-            learnt[i] = before.moved(many.records[k].copy())
+            learnt[i] = before.moved(many.records[k].copy(), experts)
     return learnt, forecasts
 
 
@@ -46,20 +47,17 @@ def _alike(known, like, experts, X, y):
     for i, one in enumerate(known):
         kept = one if type(one) is Kept else kept_of(one, experts, like)
         like = like or kept
-        if kept is not None and finite[i] and not kept.is_due(experts):
+        if kept is not None and finite[i]:
             groups.setdefault(kept.fields, []).append((i, kept))
     for group in groups.values():
         yield from _pieces(group)
 
 
 def _pieces(group):
-    """Yield pieces whose lengths are powers of two: what is kept for a length is soon all there."""
-    low, size = 0, _AT_ONCE
-    while size >= FEWEST:
-        while len(group) - low >= size:
-            yield group[low : low + size]
-            low += size
-        size //= 2
+    """Yield pieces of a group, none of which is much smaller than others."""
+    n = -(-len(group) // _AT_ONCE)
+    ends = [len(group) * i // n for i in range(n + 1)]
+    yield from (group[low:high] for low, high in pairwise(ends))
 
 
 class ManyModels:
