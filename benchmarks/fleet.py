@@ -47,7 +47,7 @@ def run(
     """Measure all lines, print those that miss their bars first, and return the exit status."""
     where = print_environment()
     if tiny:
-        found = fleet_tiny.report(*(((), 100, 5) if quick else ()))
+        found = fleet_tiny.report(*(((), 100, 5, 60, 2) if quick else ()))
         print_saved(output / "fleet_tiny.json", {"environment": where, **found})
         return 0
     if kin:

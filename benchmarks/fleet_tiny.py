@@ -1,4 +1,4 @@
-"""A model a key that is small: its bytes, a row of it, and what it loses over budget="fast"."""
+"""A model a key that is small: rows a second, bytes, and what it loses over budget="fast"."""
 
 import pickle
 import time
@@ -6,7 +6,13 @@ from functools import partial
 
 import numpy as np
 
-from sklearn_okl import OnlineKernelRegressor, RowRegressor, from_bytes, to_bytes
+from sklearn_okl import (
+    KeyedRegressor,
+    OnlineKernelRegressor,
+    RowRegressor,
+    from_bytes,
+    to_bytes,
+)
 from sklearn_okl.datasets import load_dataset, make_friedman_stream
 
 from ._report import streams_at_hand, table
@@ -20,11 +26,20 @@ N_ROWS = 4000  # the first ones of each
 MOST_IN_MEAN, MOST = 1.25, 1.6  # squared errors over those of "fast"
 BYTES = {16: 20_000, 40: 32_000}  # by number of inputs: of `to_bytes` in float32
 MILLISECONDS = 0.6  # of a row as a dict of eight fields, to forecast and to learn
+RATE = 25_000  # rows a second of many keys, in mixed batches of as many rows as there are keys
+OLD = 40, 104  # rows of a key before that is measured, from and to
+N_FEATURES = 16
 
 
-def report(data=DATA, n_rows=N_ROWS, n_timed=300):
+def report(data=DATA, n_rows=N_ROWS, n_timed=300, n_keys=10_000, n_rounds=5):
     """Print sizes, a row's time, and errors, those that miss their bars first; return them."""
     sizes = {d: size_of(d, n_rows) for d in BYTES}
+    rates = rates_of_many(n_keys, n_rounds)
+    print(
+        f"\n{n_keys} keys of {N_FEATURES} features, batches of as many rows: "
+        f"{rates['uniform']:.0f} rows/s, Zipf {rates['Zipf']:.0f} (bar {RATE}); "
+        f"the first models alone: {rates['alone']:.0f}."
+    )
     packed = loss_of_float32(n_rows=min(n_rows, 2000))
     rows = [
         [f"{d}", *(f"{size}" for size in sizes[d].values()), f"{BYTES[d]}", _verdict(sizes[d], d)]
@@ -44,7 +59,7 @@ def report(data=DATA, n_rows=N_ROWS, n_timed=300):
         print("\n" + table(["set", "fast", "tiny over fast", f"bar {MOST}"], rows))
         mean = float(np.exp(np.mean([np.log(tiny / fast) for fast, tiny in found.values()])))
         print(f"Geometric mean {mean:.3f} (bar {MOST_IN_MEAN}).")
-    kept = {"sizes": sizes, "float32": packed, "errors": found, "mean": mean}
+    kept = {"rates": rates, "sizes": sizes, "float32": packed, "errors": found, "mean": mean}
     return kept | {"milliseconds": milliseconds}
 
 
@@ -85,6 +100,48 @@ def milliseconds_of_a_row(n_rows=300):
         model.predict_one(rows[i])
         model.learn_one(rows[i], y[i])
     return 1e3 * (time.process_time() - start) / n_rows
+
+
+def rates_of_many(n_keys, n_rounds):
+    """Return rows a second of processor time, the medians of some mixed batches.
+
+    Keys come equally often, or by Zipf's law. And those of some of the models, each by itself.
+    """
+    rng, rates = np.random.default_rng(0), {"uniform": [], "Zipf": [], "alone": []}
+    model = _of_keys(rng, n_keys)
+    zipf = 1.0 / np.arange(1, n_keys + 1)
+    models = [model.model_of(key) for key in range(min(n_keys, 100))]
+    for _ in range(n_rounds):
+        for name, shares in (("uniform", None), ("Zipf", zipf / zipf.sum())):
+            keys = rng.choice(n_keys, size=n_keys, p=shares)
+            learn = partial(model.prequential_predict, *_rows(rng, n_keys), keys=keys)
+            rates[name].append(n_keys / _seconds(learn))
+        rows = [part[:, None] for part in _rows(rng, len(models))]
+        of_each = list(zip(models, *rows, strict=True))
+        seconds = _seconds(lambda: [one.prequential_predict(x, y) for one, x, y in of_each])  # noqa: B023
+        rates["alone"].append(len(models) / seconds)
+    return {name: float(np.median(some)) for name, some in rates.items()}
+
+
+def _of_keys(rng, n_keys):
+    """Return a model of keys that have had different numbers of rows."""
+    model = KeyedRegressor(OnlineKernelRegressor(budget="tiny", random_state=0), prior=None)
+    for low in range(0, n_keys, 200):
+        some = np.arange(low, min(low + 200, n_keys))
+        keys = np.repeat(some, rng.integers(*OLD, len(some)))
+        model.partial_fit(*_rows(rng, len(keys)), keys=keys)
+    return model
+
+
+def _rows(rng, n):
+    X = rng.normal(size=(n, N_FEATURES))
+    return X, X[:, 0] + np.abs(X[:, 1]) + 0.1 * rng.normal(size=n)
+
+
+def _seconds(call):
+    start = time.process_time()
+    call()
+    return max(time.process_time() - start, 1e-9)
 
 
 def errors(data, n_rows):

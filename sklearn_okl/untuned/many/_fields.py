@@ -105,7 +105,9 @@ class Fields:
             boa["unheard"] = boa["unheard"] and not (boa["squares"] > boa["start"]).all()
         if self.is_young:
             _complete(copies["latest",])
-        return copies[()] | {"doubted": _NONE}
+        if "beside" in state:  # it is no twin
+            copies[()]["doubted"] = _NONE
+        return copies[()]
 
     def _fill(self, copies, record):
         for path, parts in self.arrays:
@@ -134,10 +136,10 @@ def _axis(name):
 
 
 def _complete(latest):
-    """Say of the latest rows that none of them was a fault, or weighed more than others."""
+    """Say of the latest rows that none of them was far off, or weighed more than others."""
     n, d = latest["X"].shape
     latest |= {name: np.zeros((n, d), dtype=bool) for name in ("gaps", "far")}
-    latest |= {"faulty": np.zeros((n, 1), dtype=bool), "weights": np.ones(n)}
+    latest |= {"faulty": latest["faulty"] > 0.0, "weights": np.ones(n)}
 
 
 def _getter(names):
@@ -184,11 +186,11 @@ def fields_of(state, fence, units):
         "n_scores": state["errors"]["window"],
     }
     is_young = state["t"] - guard["since"] < fence.reviews[-1]
-    return _fields(banks, is_young, **sizes)
+    return _fields(banks, is_young, "beside" in state, **sizes)
 
 
 @cache
-def _fields(banks, is_young, **sizes):
+def _fields(banks, is_young, has_beside, **sizes):
     d, n_block = sizes["d"], sizes["n_block"]
     growing = [
         (("inputs", "rows"), "block", (sizes["n_rows"], d)),
@@ -198,7 +200,8 @@ def _fields(banks, is_young, **sizes):
         (GUARD, "within", (2,)),
     ]
     if is_young:
-        growing += [(("latest",), "X", (n_block, d)), (("latest",), "y", (n_block, 1))]
+        of_latest = ("X", d), ("y", 1), ("faulty", 1)
+        growing += [(("latest",), name, (n_block, width)) for name, width in of_latest]
     numbers = [
         (GUARD, _NUMBERS),
         *((("banks", name, "experts"), ("mass",)) for name, _ in banks),
@@ -211,6 +214,7 @@ def _fields(banks, is_young, **sizes):
         *_of_inputs(d, sizes["n_lags"]),
         *_of_mixture(*of_mixture),
         *_of_model(n_experts),
+        *[(("beside",), [("largest", (1,))])] * has_beside,
     ]
     return Fields(arrays, growing, numbers)
 
@@ -258,6 +262,5 @@ def _of_model(K):
     return [
         (("errors",), [*errors, ("levels", (1, 99))]),
         (GUARD, [("moved", (3,))]),
-        (("beside",), [("largest", (1,))]),
         ((), [*sums, ("scored", (2,))]),
     ]

@@ -15,6 +15,11 @@ from ..rounds._rounds import Call
 from ..rounds._scores import SquaredErrors
 from ._fields import fields_of
 
+# what is known of a model and its twin, beside what is in the record of the first
+_OF_BOTH = (
+    *("odds", "far", "scales", "is_far", "kept", "explained", "since", "rest", "won", "saved"),
+    *("surely", "between"),
+)
 _PLAIN = {int, float, bool, str, tuple, type(None)}
 _REMEMBERED = 64  # draws that models share
 FIRST = 16  # rounds of a model, in which columns get their units, that it learns by itself
@@ -35,30 +40,41 @@ class Kept:
     since, t, n : int
         The rounds in which its target was new, and in which it is now, and the rows learnt since
         the record was made of a state.
+    twin : tuple or None
+        What is kept of a twin that believes every target, and what is known of both, see `Trust`.
     """
 
-    __slots__ = "draws", "fields", "model", "n", "record", "since", "t"
+    __slots__ = "draws", "fields", "model", "n", "record", "since", "t", "twin"
 
-    def __init__(self, model, fields, record, draws, since, t, n=0):
+    def __init__(self, model, fields, record, draws, since, t, n=0, twin=None):
         self.model, self.fields, self.record, self.draws = model, fields, record, draws
-        self.since, self.t, self.n = since, t, n
+        self.since, self.t, self.n, self.twin = since, t, n, twin
 
-    def moved(self, record, experts):
-        """Return what is known after one more row: a model if it does more than others then."""
+    def moved(self, record, twin=None):
+        """Return what is kept after one more row."""
         rounds = self.since, self.t + 1, self.n + 1
-        moved = Kept(self.model, self.fields, record, self.draws, *rounds)
-        return _stopped(moved.whole()) if self._is_due(experts) else moved
+        return Kept(self.model, self.fields, record, self.draws, *rounds, twin)
 
     def whole(self):
         """Return the model."""
         model = twin(self.model)
-        model._state = self.fields.filled(self.model._state, self.record, self.n)
+        model._state = state = self.fields.filled(self.model._state, self.record, self.n)
+        if self.twin is not None:
+            kept, of_both = self.twin
+            state["beside"] |= of_both | {"twin": kept.whole()._state}
         return model
 
-    def _is_due(self, experts):
-        """Tell whether something else is due after the next row than the end of a block."""
-        t, age = self.t + 1, self.t + 1 - self.since
+    def is_due(self, experts, t):
+        """Tell whether something else is due after round t than the end of a block."""
+        age = t - self.since
         return t & (t - 1) == 0 or age & (age - 1) == 0 or t in experts.births
+
+    def settled(self, experts):
+        """Return what is known once all is done that is due now: a model, or what is kept."""
+        chooses = self.twin is not None and self.t % experts.fence.block == 0
+        if chooses or self.is_due(experts, self.t):
+            return _stopped(self.whole())
+        return self
 
 
 def _stopped(model):
@@ -85,12 +101,26 @@ def kept_of(model, experts, like=None):
 
     What is the same of another one, which is kept, is held once.
     """
-    state = model._state
-    if not _takes_part(model, experts) or not _may_be_ordinary(state, experts):
+    if not _takes_part(model, experts):
+        return None
+    kept, other = _kept(model, model._state, experts, like), model._state["beside"]["twin"]
+    if kept is None or not other:
+        return kept
+    kept.model._state["beside"]["twin"] = {}
+    beside = _kept(model, other, experts, kept)
+    of_both = {name: model._state["beside"][name] for name in _OF_BOTH}
+    if beside is None:
+        return None
+    kept.twin = beside, of_both
+    return kept
+
+
+def _kept(model, state, experts, like):
+    """Return what is kept of a model of a state, or None."""
+    if not _may_be_ordinary(state, experts):
         return None
     fields = fields_of(state, experts.fence, experts.inputs.units)
-    record = fields.record(state)
-    model = twin(model)
+    record, model = fields.record(state), twin(model)
     model._state = fields.emptied(state)
     if like is not None:
         _share(model, like.model)
@@ -140,7 +170,6 @@ def _takes_part(model, experts):
         experts.budget.compact
         and experts.takes_rows
         and type(model._record) is SquaredErrors
-        and model._guarded
         and model._n_targets is None
         and model._columns is None
         and "feature_names_in_" not in vars(model)
@@ -158,7 +187,7 @@ def _may_be_ordinary(state, experts):
     return not (
         _is_in_doubt(state["targets"][0])
         or (not state["has_warned"] and _faults.will_be_many(n_faulty, n_rows(state)))
-        or any(state[name]["twin"] for name in ("beside", "anew"))
+        or ("anew" in state and state["anew"]["twin"])
         or any(state.get(name) for name in ("former", "boosting", "sizes"))
         or any(experts.leaves.are_there(state["leaves"]))
         or "all" in state["columns"]
@@ -174,7 +203,6 @@ def _is_in_doubt(guard):
         any(guard[name] for name in ("n_moves", "missed", "restless", "stuck"))
         or guard["dispute"][0] > 0.0
         or len(guard["nones"]) > 0
-        or not guard["guarded"]
     )
 
 
@@ -190,11 +218,8 @@ def _are_unusual(inputs, units):
 
 
 def _are_odd(latest):
-    """Tell whether one of the latest rows was a fault or has a weight of its own."""
-    return (
-        any(latest[name].any() for name in ("gaps", "far", "faulty"))
-        or (latest["weights"] != 1.0).any()
-    )
+    """Tell whether one of the latest rows was far off or has a weight of its own."""
+    return any(latest[name].any() for name in ("gaps", "far")) or (latest["weights"] != 1.0).any()
 
 
 def _is_even(state):

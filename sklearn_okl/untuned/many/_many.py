@@ -18,6 +18,7 @@ from ._mixtures import ManyMixtures
 from ._rows import ManyRows
 from ._targets import ManyTargets
 
+_NO = np.zeros(1, dtype=bool)
 _AT_ONCE = 512  # more would leave the caches, and save nothing
 
 
@@ -29,28 +30,42 @@ def learn_together(known, X, y):
     """
     learnt, forecasts = [None] * len(known), np.zeros(len(known))
     like = next((one for one in known if type(one) is Kept), None)
-    experts = (known[0] if like is None else like.model)._experts()
-    X = moderate(X)
-    for some in _alike(known, like, experts, X, y):
-        places = [i for i, _ in some]
-        many = ManyModels(experts, [one for _, one in some])
-        forecasts[places], are_learnt = many.learn(X[places], y[places])
-        for k in np.flatnonzero(are_learnt).tolist():
-            i, before = some[k]
-            learnt[i] = before.moved(many.records[k].copy(), experts)
+    experts, X = (known[0] if like is None else like.model)._experts(), moderate(X)
+    kept = _kept_of_each(known, like, experts, X, y)
+    twins = {i: one.twin[0] for i, one in kept.items() if one.twin is not None}
+    theirs, beside = {}, {}
+    for some, many in _alike(twins, experts):
+        for i, record, answer, _ in many.learn(X[some], y[some], some):
+            theirs[i], beside[i] = answer, twins[i].moved(record)
+    kept = {i: one for i, one in kept.items() if i in theirs or i not in twins}
+    for some, many in _alike(kept, experts):
+        for i, record, forecasts[i], of_both in many.learn(X[some], y[some], some, theirs):
+            twin = (beside[i], of_both) if i in beside else None
+            learnt[i] = kept[i].moved(record, twin).settled(experts)
     return learnt, forecasts
 
 
-def _alike(known, like, experts, X, y):
-    """Yield places and what is kept of models that are alike, whose next rows may be ordinary."""
-    groups, finite = {}, (np.isfinite(X).all(axis=1) & np.isfinite(y)).tolist()
+def _kept_of_each(known, like, experts, X, y):
+    """Return by place what is kept of models whose next rows may be ordinary."""
+    found, finite = {}, (np.isfinite(X).all(axis=1) & np.isfinite(y)).tolist()
     for i, one in enumerate(known):
         kept = one if type(one) is Kept else kept_of(one, experts, like)
         like = like or kept
-        if kept is not None and finite[i]:
-            groups.setdefault(kept.fields, []).append((i, kept))
+        if kept is None or not finite[i]:
+            continue
+        if kept.twin is None or not kept.is_due(experts, kept.t + 1):
+            found[i] = kept
+    return found
+
+
+def _alike(kept, experts):
+    """Yield places of models that are alike, and these."""
+    groups = {}
+    for i, one in kept.items():
+        groups.setdefault(one.fields, []).append(i)
     for group in groups.values():
-        yield from _pieces(group)
+        for some in _pieces(group):
+            yield some, ManyModels(experts, [kept[i] for i in some])
 
 
 def _pieces(group):
@@ -70,6 +85,7 @@ class ManyModels:
         self.parts = fields.views(self.records)
         self.t = np.array([one.t for one in kept])
         self.ages = self.t - [one.since for one in kept]
+        self.guards = [one.model._state["targets"][0] for one in kept]
         self.errors = ManyErrors(self.parts)
         self.there = self._are_there()
 
@@ -82,13 +98,14 @@ class ManyModels:
             low += len(bank["features"]["masks"])
         return there
 
-    def learn(self, X, y):
-        """Learn a row (S, d) and a target (S,) of each; return the forecasts (S,).
+    def learn(self, X, y, places, theirs=None):
+        """Learn a row (S, d) and a target (S,) of each; yield what those know that have learnt it.
 
-        And which rows (S,) were learnt: what the records of others say then is of no use.
+        That is, of each, its place, record, and forecast, and what is known of it and its twin, if
+        `theirs` has by place what that has forecast.
         """
         rows = ManyRows(self.experts.inputs, self.parts, X)
-        targets = ManyTargets(self.experts.fence, self.parts, y, self.t, self.ages)
+        targets = ManyTargets(self.experts.fence, self.guards, self.parts, y, self.t, self.ages)
         banks = ManyBanks(self.kept, self.parts)
         of_mixture = self.experts.kind.mixture, self.first["mixture"], self.parts, ~self.there
         mixtures = ManyMixtures(*of_mixture)
@@ -102,12 +119,24 @@ class ManyModels:
         mixtures.teach(u, 1.0)
         mixtures.write(self.t)
         self._learn_losses(F, u)
-        learnt &= self._learn_targets(targets, F, forecasts)
+        answers = forecasts * targets.units + targets.guard["origin"]
+        mixed, of_both = self._mixed(y, answers, places, theirs or {})
+        learnt &= self._learn_targets(targets, F, forecasts, (answers - mixed) / targets.units)
         if self.fields.is_young:
             targets.keep_rows(X)
-        answers = forecasts * targets.units + targets.guard["origin"]
-        finite = np.isfinite(self.records[:, self.fields.asked].sum(axis=1) + answers)
-        return answers, learnt & finite
+        learnt &= np.isfinite(self.records[:, self.fields.asked].sum(axis=1) + mixed)
+        for k in np.flatnonzero(learnt).tolist():
+            yield places[k], self.records[k].copy(), float(mixed[k]), of_both.get(k)
+
+    def _mixed(self, y, answers, places, theirs):
+        """Return forecasts (S,) with those of twins, and what is known of both, by number."""
+        mixed, known, trust = answers.copy(), {}, self.experts.constants.trust
+        for k, place in enumerate(places):
+            if place in theirs:
+                known[k] = of_both = self.kept[k].twin[1].copy()
+                of_row = (np.full((1, 1), part) for part in (y[k], answers[k], theirs[place]))
+                mixed[k] = trust.learn(of_both, *of_row, stuck=_NO, nones=_NO[None])[0, 0]
+        return mixed, known
 
     def _forecasts(self, rows, banks, mixtures):
         """Return the forecasts (S, K) of all experts, and the scales (S,) of the targets."""
@@ -132,15 +161,20 @@ class ManyModels:
             part = parts[name,]
             part += there
 
-    def _learn_targets(self, targets, F, forecasts):
-        """Learn targets and by how much they were missed; return where (S,) all is as it was."""
-        states, parts = [one.model._state for one in self.kept], self.parts
-        references = np.array([state["reference"][0] for state in states])
+    def _learn_targets(self, targets, F, forecasts, moved):
+        """Learn targets and by how much they were missed; return where (S,) all is as it was.
+
+        Twins have `moved` forecasts so far.
+        """
+        parts = self.parts
+        references = np.array([one.model._state["reference"][0] for one in self.kept])
         of_experts = F[:, self.experts.without_lags(self.first)]
         targets.learn(forecasts, F[np.arange(len(F)), references], of_experts)
-        errors, largest = targets.u - forecasts, parts["beside", "largest"][:, 0]
-        np.maximum(largest, np.abs(errors * targets.units), out=largest)
+        errors = targets.u - forecasts + moved
+        if ("beside", "largest") in parts:
+            largest = parts["beside", "largest"][:, 0]
+            np.maximum(largest, np.abs(errors * targets.units), out=largest)
         self.errors.learn(errors)
         parts["loss",][:, 0] += errors * errors
         parts["scored",][:] += 1.0
-        return targets.judge([state["targets"][0] for state in states])
+        return targets.judge()

@@ -16,10 +16,12 @@ _READ = "deviation", "unit", "suspect", "usual", *JUDGED  # numbers that a block
 class ManyTargets:
     """Targets y (S,) of S models, one of each, that they forecast, and may learn if they are near.
 
-    The models have come to rounds t (S,), their targets to `ages`.
+    The models have come to rounds t (S,), their targets to `ages`; what is not in records of these
+    is in their `guards`.
     """
 
-    def __init__(self, fence, parts, y, t, ages):
+    def __init__(self, fence, guards, parts, y, t, ages):
+        self.guards, self.guarded = guards, np.array([guard["guarded"] for guard in guards])
         self.fence, self.parts, self.y, self.t, self.ages = fence, parts, y, t, ages
         self.guard = {path[-1]: part for path, part in parts.items() if path[:2] == GUARD}
         self.lengths = {path[-1]: parts[path] for path in parts if path[:3] == ("length", *GUARD)}
@@ -30,14 +32,15 @@ class ManyTargets:
         """Tell which targets (S,) have a unit and are near their forecasts: in no doubt."""
         self.sizes = np.abs(self.u - forecasts)
         reach = self.fence._factors(self.ages) * self.guard["deviation"]
-        found = (self.sizes <= reach) & (self.units > 0.0) & (np.abs(self.u) <= FARTHEST)
-        return found & ~self._may_be_doubted()
+        found = (self.sizes <= reach) | ~self.guarded
+        found &= (self.units > 0.0) & (np.abs(self.u) <= FARTHEST)
+        return found & ~self._are_many_doubted()
 
-    def _may_be_doubted(self):
-        """Tell in which models (S,) it is asked whether most of the latest were in doubt."""
-        found = self._is_time()
+    def _are_many_doubted(self):
+        """Tell in which models (S,) it is asked why so many of the latest were in doubt."""
+        found, most = self._is_time(), self.fence.most * self.fence.window
         due = np.flatnonzero(found)
-        found[due] = self.guard["block"][due, :, 4].any(axis=1)
+        found[due] = np.add.reduce(self.guard["block"][due, :, 4], axis=1) >= most
         return found
 
     def _is_time(self):
@@ -69,23 +72,21 @@ class ManyTargets:
     def _widen(self):
         """Remember the range of the targets as they came."""
         latest, within, known = self.guard["latest"], self.guard["within"], self.lengths["within"]
-        new = np.flatnonzero((self.ages >= self.fence.block) & (self.y != latest))
+        are_old = self.guarded & (self.ages >= self.fence.block)
+        new = np.flatnonzero(are_old & (self.y != latest))
         y = np.minimum(np.maximum(self.y, -LARGEST), LARGEST)
         seen = np.where(known[new, None] > 0.0, within[new], y[new, None])
         within[new, 0] = np.minimum(seen[:, 0], y[new])
         within[new, 1] = np.maximum(seen[:, 1], y[new])
         known[new], latest[:] = 2.0, y
 
-    def judge(self, guards):
-        """Ask what the ends of blocks and quarters say; return where (S,) all is as it was.
-
-        The `guards` are those of the models.
-        """
+    def judge(self):
+        """Ask what the ends of blocks and quarters say; return where (S,) all is as it was."""
         fence, lengths = self.fence, self.lengths["block"]
         same, ends = np.ones(len(self.u), dtype=bool), (self.t + 1) % fence.block == 0
         quarters = (lengths % (fence.block // 4) == 0.0) & (self.ages >= 16 * fence.block)
         for i in np.flatnonzero(ends | quarters).tolist():
-            same[i] = self._judge(i, guards[i], int(self.t[i]) + 1, bool(ends[i]))
+            same[i] = self._judge(i, self.guards[i], int(self.t[i]) + 1, bool(ends[i]))
         lengths[ends] = 0.0
         return same
 
@@ -102,5 +103,6 @@ class ManyTargets:
 
     def keep_rows(self, X):
         """Keep the latest rows X (S, d) as they came, of models that may yet learn them again."""
-        for name, new in (("X", X), ("y", self.y[:, None])):
+        y = self.y[:, None]
+        for name, new in (("X", X), ("y", y), ("faulty", np.zeros_like(y))):
             append(self.parts["latest", name], self.parts["length", "latest", name], new)
