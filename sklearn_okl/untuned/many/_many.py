@@ -104,29 +104,44 @@ class ManyModels:
         That is, of each, its place, record, and forecast, and what is known of it and its twin, if
         `theirs` has by place what that has forecast.
         """
-        rows = ManyRows(self.experts.inputs, self.parts, X)
-        targets = ManyTargets(self.experts.fence, self.guards, self.parts, y, self.t, self.ages)
-        banks = ManyBanks(self.kept, self.parts)
-        of_mixture = self.experts.kind.mixture, self.first["mixture"], self.parts, ~self.there
-        mixtures = ManyMixtures(*of_mixture)
-        F, scales = self._forecasts(rows, banks, mixtures)
-        forecasts = mixtures.ask(F, self._asleep(), scales, object())
-        learnt = rows.are_plain() & targets.are_near(forecasts) & ~mixtures.led
-        learnt &= self.errors.have_units()
-        u = targets.u = np.where(learnt, targets.u, 0.0)
-        rows.teach(u)
-        banks.teach(u, self.t)
-        mixtures.teach(u, 1.0)
-        mixtures.write(self.t)
-        self._learn_losses(F, u)
+        F, forecasts, learnt = self._ask(X, y)
+        self._teach(F)
+        targets = self.targets
         answers = forecasts * targets.units + targets.guard["origin"]
         mixed, of_both = self._mixed(y, answers, places, theirs or {})
-        learnt &= self._learn_targets(targets, F, forecasts, (answers - mixed) / targets.units)
+        learnt &= self._learn_targets(F, forecasts, (answers - mixed) / targets.units)
         if self.fields.is_young:
             targets.keep_rows(X)
         learnt &= np.isfinite(self.records[:, self.fields.asked].sum(axis=1) + mixed)
         for k in np.flatnonzero(learnt).tolist():
             yield places[k], self.records[k].copy(), float(mixed[k]), of_both.get(k)
+
+    def _ask(self, X, y):
+        """Return forecasts of experts (S, K) and of the whole (S,), and who has an ordinary row.
+
+        Others are taught a target of 0: what they say then is of no use.
+        """
+        experts, of_records = self.experts, self.parts
+        self.rows = ManyRows(experts.inputs, of_records, X)
+        self.targets = ManyTargets(experts.fence, self.guards, of_records, y, self.t, self.ages)
+        self.banks = ManyBanks(self.kept, of_records)
+        of_mixture = self.first["mixture"], of_records, ~self.there
+        self.mixtures = ManyMixtures(experts.kind.mixture, *of_mixture)
+        F, scales = self._forecasts()
+        forecasts = self.mixtures.ask(F, self._asleep(), scales, object())
+        ordinary = self.rows.are_plain() & self.targets.are_near(forecasts)
+        ordinary &= self.errors.have_units() & ~self.mixtures.led
+        self.targets.u = np.where(ordinary, self.targets.u, 0.0)
+        return F, forecasts, ordinary
+
+    def _teach(self, F):
+        """Let inputs, experts and mixtures learn the targets."""
+        u, t = self.targets.u, self.t
+        self.rows.teach(u)
+        self.banks.teach(u, t)
+        self.mixtures.teach(u, 1.0)
+        self.mixtures.write(t)
+        self._learn_losses(F, u)
 
     def _mixed(self, y, answers, places, theirs):
         """Return forecasts (S,) with those of twins, and what is known of both, by number."""
@@ -138,14 +153,14 @@ class ManyModels:
                 mixed[k] = trust.learn(of_both, *of_row, stuck=_NO, nones=_NO[None])[0, 0]
         return mixed, known
 
-    def _forecasts(self, rows, banks, mixtures):
+    def _forecasts(self):
         """Return the forecasts (S, K) of all experts, and the scales (S,) of the targets."""
-        inputs, steady = rows.ask()
-        walks, scales = rows.walks()
+        inputs, steady = self.rows.ask()
+        walks, scales = self.rows.walks()
         n = walks.shape[1]
         F = np.full((len(walks), len(self.there)), np.nan)
         F[:, :n] = walks
-        said = banks.ask(inputs, steady, mixtures.known_limits(), scales)
+        said = self.banks.ask(inputs, steady, self.mixtures.known_limits(), scales)
         F[:, np.flatnonzero(self.there)[n:]] = said
         return F, scales
 
@@ -161,12 +176,12 @@ class ManyModels:
             part = parts[name,]
             part += there
 
-    def _learn_targets(self, targets, F, forecasts, moved):
+    def _learn_targets(self, F, forecasts, moved):
         """Learn targets and by how much they were missed; return where (S,) all is as it was.
 
         Twins have `moved` forecasts so far.
         """
-        parts = self.parts
+        parts, targets = self.parts, self.targets
         references = np.array([one.model._state["reference"][0] for one in self.kept])
         of_experts = F[:, self.experts.without_lags(self.first)]
         targets.learn(forecasts, F[np.arange(len(F)), references], of_experts)
