@@ -21,6 +21,7 @@ _OF_BOTH = (
     *("surely", "between"),
 )
 _PLAIN = {int, float, bool, str, tuple, type(None)}
+_DICTS = {dict, Shared}
 _REMEMBERED = 64  # draws that models share
 FIRST = 16  # rounds of a model, in which columns get their units, that it learns by itself
 
@@ -136,20 +137,27 @@ def _share(model, other):
 
 
 def _as_held(part, other):
-    """Return the other part if both are equal, else a part that shares what is equal in it."""
-    kind = type(part)
-    if kind is not type(other):
-        return part
-    if kind is np.ndarray:
-        is_same = part.shape == other.shape and part.dtype == other.dtype
-        return other if is_same and part.tobytes() == other.tobytes() else part
-    if kind is dict or kind is Shared:
-        found = kind({name: _as_held(one, other.get(name)) for name, one in part.items()})
-        is_same = part.keys() == other.keys() and all(found[name] is other[name] for name in found)
-        return other if is_same else found
-    if kind in _PLAIN and part == other:
-        return other
-    return part
+    """Return the other one of two dicts if they are equal, else one that shares what is equal."""
+    found, is_same = type(part)(part), part.keys() == other.keys()
+    for name, one in part.items():
+        held = other.get(name)
+        if one is held:  # as most are: nothing, and small numbers
+            continue
+        if type(one) is type(held):
+            if type(one) in _DICTS:
+                found[name] = one = _as_held(one, held)
+            elif _are_equal(one, held):
+                found[name] = one = held
+        is_same = is_same and one is held
+    return other if is_same else found
+
+
+def _are_equal(one, other):
+    """Tell whether two of one type are plain values, or arrays, and equal."""
+    if type(one) is not np.ndarray:
+        return type(one) in _PLAIN and one == other
+    is_alike = one.shape == other.shape and one.dtype == other.dtype
+    return is_alike and one.tobytes() == other.tobytes()
 
 
 def _draws(state):
