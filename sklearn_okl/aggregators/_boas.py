@@ -196,7 +196,7 @@ class JoinedBoas:
             self._join(name)
 
     def _join(self, name):
-        self.common[name] = joined = np.tile(self._nobody[name], (self._n_targets, 1, 1))
+        self.common[name] = joined = np.repeat(self._nobody[name], self._n_targets, axis=0)
         for part, state in zip(self.parts_of(joined), self.states, strict=True):
             part[...] = state[name]
 
