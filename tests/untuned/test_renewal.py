@@ -7,15 +7,34 @@ import pytest
 from sklearn_okl import OnlineKernelRegressor, load, save
 from sklearn_okl.datasets import make_shifted_stream, make_timetable
 from sklearn_okl.untuned import Constants
+from sklearn_okl.untuned.rounds import _blocks
 from sklearn_okl.untuned.rounds._renewal import Renewal
 from sklearn_okl.untuned.rounds._targets import TargetFence
 
 BLOCK = Renewal().block
 MILDER = ("unit", 0.1), ("sign", 1.0)
+EARLY = (
+    ("sign", 1.0),
+    ("unit", 0.001),
+    ("unit", 5.0),
+    ("unit", 20.0),
+    ("level", 2.0),
+    ("level", 8.0),
+)
+
+
+class Never(Renewal):
+    """Begins nothing anew."""
+
+    def beyond(self, anew, t):
+        return _blocks.NONE
+
+    def looks_back(self, anew, state):
+        return False
 
 
 class NeverAnew(OnlineKernelRegressor):
-    constants = Constants(renewal=Renewal(rest=1 << 40))
+    constants = Constants(renewal=Never())
 
 
 def flipped(n_rows=1500, base="table", kind="sign", size=1.0, seed=0, start=700):
@@ -87,6 +106,44 @@ def test_a_change_is_met_in_whatever_row_of_a_block_it_comes(kind, size, seed):
         assert ours <= 1.25 * fresh
 
 
+@pytest.mark.parametrize("start", [80, 150, pytest.param(300, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("kind", "size"),
+    [("unit", 0.02), *(pytest.param(*one, marks=pytest.mark.long) for one in EARLY)],
+)
+def test_a_young_model_is_no_worse_off(start, kind, size):
+    """Nothing began anew in the first 512 rows: up to 90000 times the loss of a fresh model."""
+    X, y, start = flipped(start + 600, kind=kind, size=size, seed=1, start=start)
+    ours = loss(model_of(random_state=1), X, y, slice(start + 2 * BLOCK, None))
+    fresh = loss(model_of(random_state=1), X[start:], y[start:], slice(2 * BLOCK, None))
+    assert ours <= 1.35 * fresh  # it is met at the end of a block
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
+def test_a_smaller_unit_is_met_at_rest_from_larger_errors(seed):
+    X, y, start = flipped(1400, kind="unit", size=0.05, seed=seed, start=700)
+    y[:start] *= np.where(np.arange(start) // BLOCK % 3 == 2, 1.6, 1.0)
+    ours = loss(model_of(), X, y, slice(start + 2 * BLOCK, None))
+    assert ours <= 1.25 * loss(model_of(), X[start:], y[start:], slice(2 * BLOCK, None))
+
+
+@pytest.mark.parametrize("faulty", [False, True])
+def test_a_smaller_unit_is_told_from_its_own_rows(faulty):
+    """First faults are the largest errors of all, and no place to begin."""
+    X, y, start = flipped(700, kind="unit", size=0.02, seed=1, start=100)
+    y[[1, 4, 6]] = np.where(faulty, -9999.0, y[[1, 4, 6]])
+    ours = loss(model_of(), X, y, slice(start + 2 * BLOCK, None))
+    assert ours <= 1.25 * loss(model_of(), X[start:], y[start:], slice(2 * BLOCK, None))
+
+
+@pytest.mark.parametrize("n_equal", [100, pytest.param(500, marks=pytest.mark.long)])
+def test_who_has_learnt_that_targets_are_equal_begins_anew_when_they_are_no_more(n_equal):
+    X, y, start = flipped(n_equal + 700, seed=1, start=n_equal)
+    y[:start] = 5.0
+    ours = loss(model_of(), X, y, slice(start + 3 * BLOCK, None))
+    assert ours <= 1.25 * loss(model_of(), X[start:], y[start:], slice(3 * BLOCK, None))
+
+
 def remembered(errors, usual):
     """Return a renewal, its state with rows of these errors, and one of a model."""
     renewal, errors = Renewal(), np.reshape(errors, (-1, 1))
@@ -121,14 +178,21 @@ def test_the_longer_a_past_is_the_longer_who_gives_it_up_must_have_been_ahead(ag
 
 def test_after_one_that_has_lost_a_change_that_is_louder_is_followed_up_at_once():
     renewal, anew, state = remembered(np.ones(128), 1.0)
-    assert renewal.beyond(anew, 128) == 0.0
-    anew |= {"twin": {"t": 9}, "asked_by": 1.5, "odds": np.full(1, -8.5), "surely": -1.0}
-    assert renewal.beyond(anew, 128) == np.inf
+    assert renewal.beyond(anew, 128) == _blocks.ANY
+    asked_by = np.array([1.5, 0.0])
+    anew |= {"twin": {"t": 9}, "asked_by": asked_by, "odds": np.full(1, -8.5), "surely": -1.0}
+    assert renewal.beyond(anew, 128) == _blocks.NONE
     assert not renewal._replaces(anew, state)
-    assert 1.5 < renewal.beyond(anew, 129) < 3.0
-    assert renewal.beyond(anew, 128 + 2 * renewal.rest) == 0.0
-    state["targets"][0] |= {"suspect": 3.0, "restless": False, "block": np.empty((0, 6))}
-    assert renewal.is_due(anew, state)
+    larger, worse = renewal.beyond(anew, 129)
+    assert 1.5 < larger < 3.0
+    assert 0.0 < worse < 1e-9  # no smaller unit was suspected
+    assert renewal.beyond(anew, 128 + 2 * renewal.rest) == _blocks.ANY
+    state["targets"][0] |= {"suspect": 0.0, "worse": 0.0, "restless": True}
+    state["targets"][0]["block"] = np.empty((0, 6))
+    assert _blocks.ask_for_another(state["targets"])
+    assert not _blocks.ask_for_another(state["targets"], (larger, worse))  # levels wait
+    state["targets"][0]["suspect"] = 3.0
+    assert _blocks.ask_for_another(state["targets"], (larger, worse))
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,9 @@
 If most of its targets were in doubt, or forecasts did worse than a constant would, a line through
 the forecasts of a kernel that never forgets is asked for. One that explains the targets gives level
 and unit; so does one that explains what moved the level again and again. Where errors are larger
-than they have long been a model may begin anew, see `_renewal.py`: where they are much larger this
-does not wait for the end.
+than they have long been a model may begin anew, see `_renewal.py`, or where they are larger than
+those of a constant: of a smaller unit they are no larger than before. Where they are much larger
+this does not wait for the end.
 """
 
 import numpy as np
@@ -14,7 +15,10 @@ from ._deviations import MAD, median
 from ._nones import are_known
 from ._target_units import FARTHEST, UNITS, unit
 
+ANY, NONE = (0.0, 0.0), (np.inf, np.inf)  # ratios by which errors must be larger, or worse
 _MARGIN = 1.2  # over the largest errors of a quarter of a block so far
+_WORST = 32.0  # ratio of errors to those of a constant that counts at most
+_FEW = 12  # errors of a block that say how large they are
 _ENOUGH = 16  # blocks before that says something
 
 
@@ -43,17 +47,22 @@ def are_restless(fence, states):
     return any(state["n_moves"] >= fence.restless for state in states)
 
 
-def ask_for_another(states, beyond=0.0):
+def ask_for_another(states, beyond=ANY):
     """Return whether the latest errors, or the levels of a block, ask for a model that begins.
 
-    Errors by more than a ratio, see `suspicion`; levels only if any ratio will do.
+    Errors by more than two ratios, see `suspicion`; levels only if any ratio will do.
     """
-    return suspicion(states) > beyond or (beyond == 0.0 and have_moved(states))
+    larger, worse = suspicion(states)
+    return larger > beyond[0] or worse > beyond[1] or (beyond == ANY and have_moved(states))
 
 
 def suspicion(states):
-    """Return by how much the latest errors are larger than they have long been, 0 if usual."""
-    return max([state["suspect"] for state in states])
+    """Return by how much the latest errors are larger than they have long been, 0 if usual.
+
+    And by how much larger than those of the targets' median, 0 if little: where a unit is a smaller
+    one errors are no larger, but a constant does better.
+    """
+    return tuple(max([state[name] for state in states]) for name in ("suspect", "worse"))
 
 
 def have_moved(states):
@@ -83,7 +92,9 @@ def judge_block(fence, state, t):
     """End a block before round t; return its targets, the latest first, if these have moved."""
     old_enough = t - state["since"] - state["delay"] > fence.block
     is_whole = len(state["block"]) == fence.block
-    state["suspect"] = _suspicion(fence, state) if old_enough and is_whole else 0.0
+    state["suspect"] = _suspicion(fence, state, not old_enough) if is_whole else 0.0
+    latest = state["block"][-fence.window :]
+    state["worse"] = _worse(latest, fence.suspect) if is_whole else 0.0
     state["restless"] = are_restless(fence, [state])
     judged = state["guarded"] and old_enough and is_whole
     line = _unit_of_levels(fence, state) if judged and state["restless"] else None
@@ -97,10 +108,10 @@ def judge_block(fence, state, t):
     return None if line is None else _move(fence, state, line, block)
 
 
-def n_until_abrupt(fence, states, t, rows, beyond=0.0):
+def n_until_abrupt(fence, states, t, rows, beyond=ANY):
     """Return after how many rows (q, n, 6) of rounds t, ... of a block errors are much larger.
 
-    By more than a ratio. That is asked at the end of each quarter of a block; n if nowhere.
+    By more than two ratios. That is asked at the end of each quarter of a block; n if nowhere.
     """
     return min(_n_until_abrupt(fence, *one, t, beyond) for one in zip(states, rows, strict=True))
 
@@ -110,25 +121,40 @@ def _n_until_abrupt(fence, state, rows, t, beyond):
     n = len(state["block"]) % quarter
     both = np.concatenate([state["block"][len(state["block"]) - n :], rows])
     for end in range(quarter, len(both) + 1, quarter):
-        if _abrupt(fence, state, t + end - n, both[end - quarter : end]) > beyond:
+        found = _abrupt(fence, state, t + end - n, both[end - quarter : end])
+        if found[0] > beyond[0] or found[1] > beyond[1]:
             return end - n
     return len(rows)
 
 
 def abrupt(fence, state, t):
-    """Return by how much a quarter of a block, before round t, has larger errors, 0 if usual."""
+    """Return by how much a quarter of a block, before round t, has larger errors, see `suspicion`.
+
+    Much larger than a block's must be.
+    """
     n, quarter = len(state["block"]), fence.block // 4
     is_quarter = n > 0 and n % quarter == 0
-    return _abrupt(fence, state, t, state["block"][-quarter:]) if is_quarter else 0.0
+    return _abrupt(fence, state, t, state["block"][-quarter:]) if is_quarter else ANY
 
 
 def _abrupt(fence, state, t, rows):
-    usual, sound = state["long"], rows[rows[:, 4] == 0.0]
-    is_old = t - state["since"] - state["delay"] > _ENOUGH * fence.block
-    if not is_old or usual == 0.0 or 2 * len(sound) < len(rows):
-        return 0.0
+    age, usual = t - state["since"] - state["delay"], state["long"]
+    if age <= fence.block:
+        return ANY
+    worse, sound = _worse(rows, fence.worse), rows[rows[:, 4] == 0.0]
+    if age <= _ENOUGH * fence.block or usual == 0.0 or 2 * len(sound) < len(rows):
+        return 0.0, worse
     ratio = _size(_errors(sound), fence.cap * usual) / usual
-    return ratio if ratio > max(fence.abrupt, _MARGIN * state["roughest"]) else 0.0
+    return ratio * (ratio > max(fence.abrupt, _MARGIN * state["roughest"])), worse
+
+
+def _worse(rows, least):
+    """Return by how much forecasts miss sound targets more than the median does, 0 if little."""
+    sound = rows[rows[:, 4] == 0.0]
+    if 2 * len(sound) < len(rows):
+        return 0.0
+    errors, off = _errors(sound).mean(), np.abs(sound[:, 0] - median(sound[:, 0])).mean()
+    return float(min(errors / off, _WORST)) if errors > least * off > 0.0 else 0.0
 
 
 def _errors(rows):
@@ -140,27 +166,46 @@ def _size(errors, limit):
     return float(np.sqrt(np.square(np.minimum(errors, limit)).mean()))
 
 
-def _suspicion(fence, state):
-    """Learn how large the errors of a block are; return by how much they are larger, 0 if usual."""
+def _suspicion(fence, state, is_first):
+    """Learn how large the errors of a block are; return by how much they are larger, 0 if usual.
+
+    Those of a first block say what is usual at most. In another age than the first one all that is
+    known may be that targets were equal.
+    """
     block, usual = state["block"], state["long"]
     errors = _errors(block[block[:, 4] == 0.0])
     if 2 * len(errors) < fence.block:  # a matter of levels and units
         return 0.0
-    power = float(np.square(errors).mean())
-    of_levels = state["missed"] / len(errors)
-    for name, now in (("power", power), ("of_levels", of_levels)):
-        state[name] += (fence.recall if state[name] else 1.0) * (now - state[name])
+    is_second = not is_first and state["power"] == 0.0
+    if not is_first:
+        _learn_powers(fence, state, errors)
     limit = fence.cap * (usual or MAD * median(errors))
     size = _size(errors, limit)
     if size == 0.0 or usual == 0.0:
         state["long"] = size
-        return 0.0
-    state["long"] = usual * (size / usual) ** fence.recall
+        return fence.cap * (size > 0.0 and state["since"] > 0)
+    recall = 1.0 if is_second and size < usual else fence.recall  # the first one was a bound
+    state["long"] = usual * (size / usual) ** recall
     if size > fence.suspect * usual:
         return size / usual
     largest = max(_size(part, limit) for part in np.split(_errors(block), 4)) / usual
     state["roughest"] = max(state["roughest"], largest)
     return 0.0
+
+
+def _learn_powers(fence, state, errors):
+    of_levels = state["missed"] / len(errors)
+    for name, now in (("power", float(np.square(errors).mean())), ("of_levels", of_levels)):
+        state[name] += (fence.recall if state[name] else 1.0) * (now - state[name])
+
+
+def size_so_far(state, limit):
+    """Return the root mean square of the errors of a block so far, each up to a limit, 0 for none.
+
+    As targets came, those in doubt included.
+    """
+    errors = _errors(state["block"]) * unit(state)
+    return _size(errors, limit) if len(errors) >= _FEW else 0.0
 
 
 def _end_block(fence, state):

@@ -75,7 +75,7 @@ class Guard(NoGuard):
         trace, renews = vars(model).get("_trace"), not experts.budget.compact
         while low < len(y):
             n = min(len(y) - low, renewal.rounds_to_stop(anew, n_rows(state)))
-            beyond = renewal.beyond(anew, n_rows(state)) if renews else np.inf
+            beyond = renewal.beyond(anew, n_rows(state)) if renews else _blocks.NONE
             rows = slice(low, low + n)
             of_rows = X[rows], Y[rows], None if weights is None else weights[rows]
             t = n_rows(state)
@@ -84,7 +84,7 @@ class Guard(NoGuard):
             part, faulty = model._learn_rounds(state, *of_rows, call)
             of_rows = [_first(len(part), rows) for rows in of_rows]
             if anew["twin"]:
-                call = Call(run, of_twin, np.inf, said[1])
+                call = Call(run, of_twin, _blocks.NONE, said[1])
                 theirs, _ = model._learn_rounds(anew["twin"], *of_rows, call)
                 odds = []
                 part = renewal.learn(anew, of_rows[1], part, theirs, t, odds)
@@ -403,7 +403,7 @@ class Guard(NoGuard):
         twin = self.beside["twin"]
         if self.of_twin[0] is not twin:
             kept = self.call.kept.get("beside", {}).get("twin", {})
-            call = self.call._replace(kept=kept, beyond=np.inf, trace=None)
+            call = self.call._replace(kept=kept, beyond=_blocks.NONE, trace=None)
             self.of_twin = twin, Guard(self.model, twin, call)
         rounds = self.of_twin[1]
         rounds.apart = self.apart
@@ -437,7 +437,10 @@ class Guard(NoGuard):
 def _rows_of_change(model, anew, state, beyond):
     """Return how many rows have come since a change that is suspected, if one is followed up."""
     renewal = model.constants.renewal
-    if _blocks.ask_for_another(state["targets"], beyond) and renewal.is_due(anew, state):
+    if _blocks.ask_for_another(state["targets"], beyond):
+        larger, worse = _blocks.suspicion(state["targets"])
+        if worse > beyond[1] and not larger > beyond[0]:
+            return model.constants.fence.block // 4  # in all of these a constant does better
         return renewal.n_since_change(anew, state, model.constants.fence.suspect)
     if not renewal.looks_back(anew, state):
         return 0

@@ -59,8 +59,8 @@ class Renewal(Trust):
         Ratio to the largest errors for which a model that began anew has lost, from which on the
         rest ends: twice their squares.
     smaller : float, default=8.0
-        Ratio of the robust deviation of the old one's errors to the new one's from which on the
-        unit may be a smaller one.
+        Ratio of the robust deviation of the old one's errors to the new one's root mean square from
+        which on the unit may be a smaller one.
     look : int, default=1024
         Rounds at whose ends it is asked whether the rows explain the latest errors: so one of half
         a budget's rows, which makes a few numbers of each, takes one or two hundredths of the time.
@@ -95,12 +95,12 @@ class Renewal(Trust):
         """
         window = max(min(n_rows, self.size // max(n_columns, 1)), 2 * self.block)
         known = {
-            "rest": np.full(2, self.rest, dtype=np.intp),
+            "rest": np.array([0, self.rest], dtype=np.intp),
             "heard_from": 0,  # the round from which on the new model is heard
             "studies": False,  # whether it is to learn what levels follow
             "gained": 0.0,  # log odds of the latest block
-            "asked_by": 0.0,  # the ratio by which errors were larger
-            "loudest": 0.0,  # and the largest one for which the new model has lost
+            "asked_by": np.zeros(2),  # the ratios by which errors were larger, see `suspicion`
+            "loudest": np.zeros(2),  # and the largest ones for which the new model has lost
             "by_look": False,  # whether it began as errors were explained, not as they grew
             "rest_of_looks": 0,  # the round from which on errors may be explained again
             # the latest, with which it begins, and of each row targets and forecasts side by side
@@ -119,22 +119,17 @@ class Renewal(Trust):
         return min(due, int(anew["rest"][0]) - t) if is_resting else due
 
     def beyond(self, anew: Any, t: Any) -> Any:
-        """Return by which ratio errors must be larger in round t for a model to begin anew.
+        """Return by which ratios errors must be larger in round t for a model to begin anew.
 
         One that began by a look gives way to one that errors ask for. After one has lost, what is
         suspected must be `louder` for a while; that it may be no more often than ratios double.
         """
         if anew["twin"] and not anew["by_look"]:
-            return np.inf
-        if self._has_rested(anew, t) or self._is_first(anew):
-            return 0.0
-        return self.louder * anew["loudest"]
-
-    def is_due(self, anew: Any, state: Any) -> Any:
-        """Return whether a suspected change is followed up: young, only what levels follow."""
-        restless = any(guard["restless"] for guard in state["targets"])
-        is_young = self._is_first(anew) and not self._has_rested(anew, n_rows(state) - 1)
-        return restless or not is_young
+            return _blocks.NONE
+        if self._has_rested(anew, t):
+            return _blocks.ANY
+        # levels wait in any case
+        return tuple(np.maximum(self.louder * anew["loudest"], np.finfo(float).tiny).tolist())
 
     def looks_back(self, anew: Any, state: Any) -> Any:
         """Tell whether it is to be asked now if the rows explain the latest errors."""
@@ -152,9 +147,6 @@ class Renewal(Trust):
 
     def _has_rested(self, anew, t):
         return anew["won"] or t >= anew["rest"][0]
-
-    def _is_first(self, anew):
-        return int(anew["rest"][0]) == self.rest
 
     def remember(self, anew: Any, X: Any, y: Any, weights: Any, forecasts: Any) -> Any:
         """Keep rows: as many of the latest as a change may be back that is found now."""
@@ -201,8 +193,10 @@ class Renewal(Trust):
         guards = state["targets"]
         anew["studies"] = _blocks.have_moved(guards)
         anew["by_look"] = not _blocks.ask_for_another(guards)
-        anew["asked_by"] = _blocks.suspicion(guards)
-        self.begin(anew, t, fresh, _errors(state, fresh, anew["studies"]), np.inf)
+        anew["asked_by"] = np.array(_blocks.suspicion(guards))
+        known = _errors(state, fresh, anew["studies"])
+        self.begin(anew, t, fresh, known, np.inf)
+        self.rescale(anew, _errors(state, fresh, anew["studies"], known, self.smaller))
         anew["odds"] = np.full(len(anew["odds"]), -self.limit)
         anew["gained"] = 0.0
         self._hear_from(anew, t)
@@ -274,7 +268,7 @@ class Renewal(Trust):
             length = self.rest if has_won else 2 * int(anew["rest"][1])
             rest = np.array([t + length, length], dtype=np.intp)
             anew |= {"twin": {}, "rest": rest, "won": has_won}
-            anew["loudest"] = max(anew["loudest"], anew["asked_by"] * (not has_won))
+            anew["loudest"] = np.maximum(anew["loudest"], anew["asked_by"] * (not has_won))
         if has_won:
             state |= _in_place_of(state, fresh)
         return has_won
@@ -314,9 +308,10 @@ def _errors(state, fresh, with_levels, known=0.0, smaller=np.inf):
     """Return the root mean squares of the latest errors (q,) of the better one, as targets came.
 
     What levels have cost is a part of them where a model may learn what these follow. Where one of
-    the two has not ended a block yet they are no larger than what was `known`; nor than the robust
-    deviation of the new one, if it is so much `smaller` than that of the old one: so may the unit
-    be, but not where both are quiet. Where neither has they are the robust deviation.
+    the two has not ended a block yet they are no larger than what was `known`; nor than those of
+    the new one in this block, if these are so much `smaller` than the robust deviation of the old
+    one: so may the unit be, but not where both are quiet. Where neither has they are the robust
+    deviation.
     """
     ours, theirs = (
         np.array([_size(guard, with_levels) * unit(guard) for guard in one["targets"]])
@@ -324,7 +319,9 @@ def _errors(state, fresh, with_levels, known=0.0, smaller=np.inf):
     )
     neither, both = (ours == 0.0) & (theirs == 0.0), (ours > 0.0) & (theirs > 0.0)
     one = np.where(known > 0.0, np.minimum(ours + theirs, known), ours + theirs)
-    before, now = usual_errors(state), usual_errors(fresh)
+    before = usual_errors(state)
+    of_targets = zip(fresh["targets"], before, strict=True)
+    now = np.array([_blocks.size_so_far(*one) for one in of_targets])
     is_smaller = (now > 0.0) & (smaller * now < before)
     one = np.where(is_smaller, np.minimum(one, now), one)
     found = np.where(both, np.minimum(ours, theirs), one)

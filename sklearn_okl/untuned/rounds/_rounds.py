@@ -37,13 +37,13 @@ _HEAVIEST = 1e30  # weight of a row: squares of losses times weights stay finite
 class Call(NamedTuple):
     """What a call gives to its rounds: threads, and the state before it.
 
-    Changes are looked for `beyond` a ratio, see `_blocks.py`. A `trace` gets how far the quantiles
+    Changes are looked for `beyond` two ratios, see `_blocks.py`. A `trace` gets how far quantiles
     (q, 199) of each row lay from its forecast. The experts are looked up where there are none.
     """
 
     run: Callable
     kept: dict
-    beyond: float = np.inf
+    beyond: tuple = (np.inf, np.inf)
     trace: list | None = None
     experts: object = None
 

@@ -136,6 +136,7 @@ class TargetFence:
             "power": 0.0,  # mean square of the latest blocks' errors, or 0
             "of_levels": 0.0,  # and what the rows by which a level was told add to it
             "suspect": 0.0,  # that of the latest rows over it, where it is much larger
+            "worse": 0.0,  # and over that of a constant
             "n_moves": 0,  # of the level, in this block
             "missed": 0.0,  # sum of the squares by which these were missed
             "restless": False,  # whether the level moved often in the latest block
@@ -332,14 +333,14 @@ class TargetFence:
         distances: Any,
         taught: Any,
         known: Any,
-        beyond: float = np.inf,
+        beyond: Any = _blocks.NONE,
         path: Any = None,
     ) -> Any:
         """Learn q targets u (n, q) of rounds t, t + 1, ... as they were `taught`, a state for each.
 
         The distances are those from the nearest forecast of an expert that sees X. Of each target
         `known` has origin and unit (2,) as they were before the first of the rounds. They end where
-        a change is suspected `beyond` a ratio. The `path` is that of the rounds.
+        a change is suspected `beyond` two ratios. The `path` is that of the rounds.
 
         Returns
         -------
@@ -357,7 +358,7 @@ class TargetFence:
             rows[..., k] = part
         while low < len(u):
             high = min(len(u), low + self.block - (t + low) % self.block)
-            if beyond < np.inf:
+            if beyond != _blocks.NONE:
                 of_block = (t + low, rows[low:high].swapaxes(0, 1))
                 high = low + _blocks.n_until_abrupt(self, states, *of_block, beyond)
             for j, state in enumerate(states):
@@ -455,7 +456,7 @@ class TargetFence:
     def _judged(self, states, t, is_row):
         """Judge targets before round t if it is time; return those that have moved, by number."""
         for state in states:
-            state["suspect"] = _blocks.abrupt(self, state, t)
+            state["suspect"], state["worse"] = _blocks.abrupt(self, state, t)
         if t % self.block == 0:
             judge = _blocks.judge_block
         elif t % self.refresh == 0 and (is_row or _blocks.are_restless(self, states)):
