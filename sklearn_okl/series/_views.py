@@ -11,6 +11,9 @@ was off, and goes on as if the series had always been there. Where that would no
 are beyond the fence as well, or would cost the digits, it is learnt as `FENCE` away; so is the
 eighth in a row of which none agree, as in another unit. The very number before is no further one
 where values hardly ever repeat, as a sensor that is out writes it, up to the 32nd.
+
+A series that has had one value for eight rows or more begins with the first other one, unless that
+value comes again.
 """
 
 import numpy as np
@@ -27,6 +30,7 @@ _LATEST = 113  # values that say whether they repeat
 _FARTHEST = 1e8  # deviations that a level moves at most
 JUDGED = 32  # values after which there is a deviation to judge by
 _MEASURED = 16  # values after which the deviation is a unit to learn in: of two it may be anything
+_CONSTANT = 8  # equal values that may be none, as where nobody has measured yet
 _CHANGES = 4  # values after which the mean change is a unit
 _MEMORY = 2000  # rows that means and deviations remember
 
@@ -39,6 +43,9 @@ def start(n_series, n_rows):
         "variance": np.zeros(n_series),
         "change": np.zeros(n_series),  # mean size of the changes from row to row
         "count": np.zeros(n_series),  # values known so far
+        "first": np.zeros(n_series),  # the first value
+        "is_same": np.ones(n_series, dtype=bool),  # whether all have been this one
+        "aside": np.zeros(n_series),  # how many of these do not count, as none has come again
         "foretold": np.zeros(n_series),  # what was forecast of the latest row
     }
 
@@ -46,10 +53,10 @@ def start(n_series, n_rows):
 def is_sound(state):
     """Tell whether what is known of series, as in a file, are numbers, counts and variances."""
     return bool(
-        all(np.isfinite(state[name]).all() for name in ("values", "mean", "foretold"))
+        all(np.isfinite(state[name]).all() for name in ("values", "mean", "foretold", "first"))
         and all(
             ((state[name] >= 0.0) & (state[name] < np.inf)).all()
-            for name in ("variance", "change", "count")
+            for name in ("variance", "change", "count", "aside")
         )
     )
 
@@ -202,7 +209,9 @@ def move(state, by):
 def push(state, values, filled):
     """Learn the next values (m,), NaN where they are missing, and remember them as `filled`."""
     known = np.isfinite(values)
+    _set_aside(state, known & started(state), values)
     first = known & ~started(state)
+    state["first"] = np.where(first & state["is_same"], values, state["first"])
     state["count"] = state["count"] + known
     share = known / np.clip(state["count"], 1.0, _MEMORY)
     size = np.where(known & ~first, np.abs(values - state["values"][-1]), 0.0)
@@ -216,6 +225,43 @@ def push(state, values, filled):
     state["foretold"] = np.where(first, values, filled)
     if first.any():
         latest[:, first] = values[first]  # before its beginning a series is its first value
+
+
+def _set_aside(state, known, values):
+    """Let series that have long had one value begin with the first other one: it may be none.
+
+    What nobody has measured yet is written as one number, which is no level to remember, and the
+    way from there no deviation. Once it comes again, as none of a demand does, it is a value.
+    """
+    if not (state["is_same"].any() or state["aside"].any()):
+        return
+    is_first = values == state["first"]
+    is_over = known & ~is_first & state["is_same"] & (state["count"] >= _CONSTANT)
+    state["is_same"] = state["is_same"] & ~(known & ~is_first)
+    is_back = known & is_first & (state["aside"] > 0.0)
+    if is_back.any():
+        _take_in(state, is_back)
+    if is_over.any():
+        state["aside"] = np.where(is_over, np.minimum(state["count"], _MEMORY), state["aside"])
+        for name in ("mean", "change", "count"):
+            state[name] = np.where(is_over, 0.0, state[name])
+
+
+def _take_in(state, which):
+    """Let the first values of some series (m,), which were set aside, count as all others do."""
+    n, aside, off = state["count"], state["aside"], state["first"] - state["mean"]
+    share = aside / np.maximum(n + aside, 1.0)  # 0 where there are none
+    merged = {
+        "mean": state["mean"] + share * off,
+        "variance": (1.0 - share) * (state["variance"] + share * off**2),
+        "change": ((n - 1.0) * state["change"] + np.abs(off)) / np.maximum(n + aside - 1.0, 1.0),
+        "count": n + aside,
+        "aside": np.zeros_like(aside),
+    }
+    before = np.arange(len(state["values"]), 0, -1)[:, None] > n
+    merged["values"] = np.where(before, state["first"], state["values"])
+    for name, array in merged.items():
+        state[name] = np.where(which, array, state[name])
 
 
 def make_room(state, n_rows):

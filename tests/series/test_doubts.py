@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_okl import OnlineForecaster
 from sklearn_okl.datasets import make_faulty_stream
+from sklearn_okl.series import _views
 
 SMALL = {"windows": (3, 4, 6), "horizon": 3}
 
@@ -320,3 +321,41 @@ def test_a_number_that_stands_still_far_off_is_not_learnt(n_series):
     other = OnlineForecaster(**SMALL).fit(told[:290])
     for now, knew in zip(model._state["views"], other._state["views"], strict=True):
         assert_allclose(now["values"][-9:], knew["values"][-9:], atol=3.0)
+
+
+def pushed(values, n_rows=12):
+    state = _views.start(1, n_rows)
+    for value in values:
+        _views.push(state, np.array([value]), np.array([value]))
+    return state
+
+
+@pytest.mark.parametrize("n_equal", [7, 8, 40])
+def test_what_was_long_the_same_is_a_value_once_it_comes_again_and_none_before(n_equal):
+    others = [3.0, 5.0, 4.0, 6.0]
+    state = pushed([-9999.0] * n_equal + others)
+    counted = others if n_equal >= 8 else [-9999.0] * n_equal + others
+    assert_allclose(state["mean"], np.mean(counted))
+    assert_allclose(state["variance"], np.var(counted), rtol=1e-9)
+    state = pushed([0.0] * n_equal + others + [0.0, 1.0])
+    known = np.array([0.0] * n_equal + others + [0.0, 1.0])
+    assert_allclose(state["mean"], known.mean())
+    assert_allclose(state["variance"], known.var())
+    assert state["count"] == len(known)
+    assert_array_equal(state["values"][:, 0], known[-12:])
+    # a price that stands still later on is no beginning
+    state = pushed([1.0, 2.0] + [2.0] * 20 + [4.0])
+    assert state["count"] == 23
+
+
+@pytest.mark.parametrize("n_equal", [60, pytest.param(300, marks=pytest.mark.long)])
+def test_a_series_begins_when_it_is_measured(n_equal):
+    """-9999 in the first 300 rows: 600 to 3000 times the error of the last value, hereafter."""
+    n = n_equal + 200
+    X, y = make_faulty_stream(n, base="series", share=0.0, random_state=2, return_X_y=True)
+    y[:n_equal] = -9999.0
+    losses = []
+    for first in (0, n_equal):
+        forecasts = OnlineForecaster(2).prequential_predict(y[first:], X[first:])
+        losses.append(np.mean((forecasts[n_equal + 63 - first : -1, 0] - y[n_equal + 64 :]) ** 2))
+    assert losses[0] <= 1.5 * losses[1]
