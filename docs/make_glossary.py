@@ -125,7 +125,7 @@ WORDS = {
     "restless": (
         "Of a target: its level moved often within a block; columns may say what it follows.",
         "",
-        "rounds/_renewal.py",
+        "rounds/_blocks.py",
     ),
     "former": (
         "The model before it learnt its first rows again, kept while its forecasts have no labels.",
