@@ -164,6 +164,14 @@ def test_a_change_begins_with_its_rows_though_errors_before_it_were_large(usual,
     assert 5 <= renewal.n_since_change(anew, state, TargetFence().suspect) <= 10
 
 
+@pytest.mark.parametrize(("n", "expected"), [(9, 8), (20, 16), (40, 32), (100, 64)])
+def test_a_smaller_unit_begins_with_none_of_the_old_rows(n, expected):
+    rng = np.random.default_rng(n)
+    y = np.concatenate([rng.standard_normal(130), 0.02 * rng.standard_normal(n)])
+    renewal, anew, state = remembered(y, 1.0)
+    assert renewal.n_since_smaller(anew, state, TargetFence().other_unit) == expected
+
+
 @pytest.mark.parametrize("age", [600, 6000])
 def test_the_longer_a_past_is_the_longer_who_gives_it_up_must_have_been_ahead(age):
     renewal, n_blocks = Renewal(), 0

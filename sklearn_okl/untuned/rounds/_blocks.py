@@ -94,7 +94,7 @@ def judge_block(fence, state, t):
     is_whole = len(state["block"]) == fence.block
     state["suspect"] = _suspicion(fence, state, not old_enough) if is_whole else 0.0
     latest = state["block"][-fence.window :]
-    state["worse"] = _worse(latest, fence.suspect) if is_whole else 0.0
+    state["worse"] = _worse(latest, fence.abrupt) if is_whole else 0.0
     state["restless"] = are_restless(fence, [state])
     judged = state["guarded"] and old_enough and is_whole
     line = _unit_of_levels(fence, state) if judged and state["restless"] else None

@@ -440,7 +440,7 @@ def _rows_of_change(model, anew, state, beyond):
     if _blocks.ask_for_another(state["targets"], beyond):
         larger, worse = _blocks.suspicion(state["targets"])
         if worse > beyond[1] and not larger > beyond[0]:
-            return model.constants.fence.block // 4  # in all of these a constant does better
+            return renewal.n_since_smaller(anew, state, model.constants.fence.other_unit)
         return renewal.n_since_change(anew, state, model.constants.fence.suspect)
     if not renewal.looks_back(anew, state):
         return 0

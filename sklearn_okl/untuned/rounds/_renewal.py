@@ -187,6 +187,20 @@ class Renewal(Trust):
         # a row of the past among the first costs more than the loss of one of the others
         return max(len(squares) - int(evidence.argmax()) - self.margin, 1)
 
+    def n_since_smaller(self, anew: Any, state: Any, factor: Any) -> Any:
+        """Return how many rows have come in what may be a smaller unit: an eighth of a block.
+
+        And as many again as long as those before are not farther apart by a factor.
+        """
+        _, y, *_ = self.latest(anew, state, 2 * self.block)
+        n, spread = self.block // 8, _spread(y[-(self.block // 8) :])
+        while 2 * n <= min(self.block, len(y)):
+            before = _spread(y[-2 * n : -n])
+            if (before > factor * spread).any():
+                break
+            n, spread = 2 * n, np.maximum(before, spread)
+        return n
+
     def begin_anew(self, anew: Any, state: Any, fresh: Any) -> Any:
         """Let a model that knows the latest rows only go on beside that of a state."""
         t = n_rows(state)
@@ -326,6 +340,11 @@ def _errors(state, fresh, with_levels, known=0.0, smaller=np.inf):
     one = np.where(is_smaller, np.minimum(one, now), one)
     found = np.where(both, np.minimum(ours, theirs), one)
     return np.where(neither, usual_errors(state, fresh), found)
+
+
+def _spread(y):
+    """Return the median distances of targets (n, q) from their medians."""
+    return np.median(np.abs(y - np.median(y, axis=0)), axis=0)
 
 
 def _size(guard, with_levels):
