@@ -12,6 +12,7 @@ from ._told import ClassesTold
 
 _TINY = np.finfo(float).tiny
 _FARTHEST = 2.0  # scores of rows that are like no other say no more
+_FARTHEST_COLUMN = 6.0  # deviations as which values count that are farther off
 _LAG_COLUMNS = 8  # of the latest labels at most, where there are more than two classes
 
 
@@ -73,7 +74,7 @@ class ClassTargets:
         P = self.mixture.learn(state["mixture"], self._scores(F), y, heard[0], weights)
         if not state["near"]:
             return P
-        of_rows = self.neighbours.compared(state["near"], seen.steady), P, np.eye(self.n_classes)[y]
+        of_rows = self.compared(state["near"], seen.steady), P, np.eye(self.n_classes)[y]
         return self.neighbours.learn(state["near"], *of_rows, _as_it_is, weights)
 
     def forecast(self, state, F, seen, heard, ago, of_inputs):
@@ -91,8 +92,20 @@ class ClassTargets:
         P = self.mixture.forecast(state["mixture"], *of_rows)
         if not state["near"]:
             return P, P
-        of_rows = self.neighbours.compared(state["near"], seen.steady), P, _as_it_is, ago
+        of_rows = self.compared(state["near"], seen.steady), P, _as_it_is, ago
         return P, self.neighbours.forecast(state["near"], *of_rows)
+
+    def compared(self, state, steady):
+        """Return by what rows are near to each other, of what lines see, not as far as these.
+
+        In units that stay as they were, so that rows that have come stay where they are.
+        """
+        n_lags = self.neighbours.n_lags
+        n_columns = state["past"].rows[0].shape[1] - 2 - n_lags
+        n_trees = steady.shape[1] - n_columns - n_lags
+        if n_trees:  # their forecasts stand before the latest targets
+            steady = np.delete(steady, n_columns + np.arange(n_trees), axis=1)
+        return np.minimum(np.maximum(steady, -_FARTHEST_COLUMN), _FARTHEST_COLUMN)
 
     def lines(self, state, F, seen, heard):
         """Return what forecasts (q, n, K) are times to be the mean of the experts' log-odds.

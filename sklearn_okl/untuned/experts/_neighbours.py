@@ -20,7 +20,6 @@ from ...meta._past import Past
 from . import _corrections as corrections
 
 _RECENT = 1e-9  # squared distance that a row counts as more than the one after it
-_FARTHEST = 6.0  # deviations as which values count that are farther off
 _FAR = 1e12  # squared distance of a row that is no neighbour
 _ROWS = 64  # rows that are asked for at once
 _NUMBERS = 2**17  # the most that are kept: of wide rows fewer rows are
@@ -58,17 +57,6 @@ class Neighbours:
             "t": 0,
             "mixture": self.tell.start(n_targets, self.n_sums),
         }
-
-    def compared(self, state, steady):
-        """Return by what rows are compared (n, d + n_lags), of what lines see, not as far as these.
-
-        In units that stay as they were, so that rows that have come stay where they are.
-        """
-        n_columns = state["past"].rows[0].shape[1] - 2 - self.n_lags
-        n_trees = steady.shape[1] - n_columns - self.n_lags
-        if n_trees:  # their forecasts stand before the latest targets
-            steady = np.delete(steady, n_columns + np.arange(n_trees), axis=1)
-        return np.minimum(np.maximum(steady, -_FARTHEST), _FARTHEST)
 
     def learn(self, state, Z, base, u, sane, weights=None):
         """Learn by how much forecasts `base` (n, q) of rows Z (n, d + n_lags) miss u; correct them.

@@ -99,7 +99,7 @@ class NumberTargets:
             U = inputs_of(state["boosting"]["bank"], seen)
             forecasts = self.boosting.learn(state["boosting"], U, forecasts, u, sane, weights)
         if state["near"]:
-            Z = self.neighbours.compared(state["near"], seen.steady)
+            Z = self.compared(seen.inputs)
             forecasts = self.neighbours.learn(state["near"], Z, forecasts, u, sane, weights)
         return forecasts
 
@@ -122,8 +122,15 @@ class NumberTargets:
             forecasts = self.boosting.forecast(state["boosting"], U, forecasts, sane, ago)
         if not state["near"]:
             return forecasts, forecasts
-        of_rows = self.neighbours.compared(state["near"], seen.steady), forecasts, sane, ago
+        of_rows = self.compared(seen.inputs), forecasts, sane, ago
         return forecasts, self.neighbours.forecast(state["near"], *of_rows)
+
+    def compared(self, inputs):
+        """Return by what rows are near to each other, as kernels see it: ranks, where there are.
+
+        As moments and ranks move, rows of long ago are a little farther off: errors change.
+        """
+        return inputs[:, -(inputs.shape[1] // (1 + self.budget.ranks)) :]
 
     def lines(self, state, F, seen, heard):
         """Return what forecasts (q, n, K) are times to be the whole, but for clips and shrinkage.

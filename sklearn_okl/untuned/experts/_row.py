@@ -161,16 +161,15 @@ class ExpertsRow:
 
     def _corrected(self, forecasts):
         """Return forecasts (q,) corrected by the chain, and by the errors of similar rows."""
-        state, kind, (inputs, steady) = self.state, self.experts.kind, self.seen[0]
+        state, kind, (inputs, _) = self.state, self.experts.kind, self.seen[0]
         limits = self.mixture.before.limits
         if state["boosting"]:
             n_columns = state["boosting"]["bank"]["features"]["frequencies"].shape[1]
             of_row = inputs[None, :n_columns], forecasts, limits
             forecasts, self.of_links = kind.boosting.ask_row(state["boosting"], *of_row)
         if state["near"]:
-            near, neighbours = state["near"], kind.neighbours
-            of_row = neighbours.compared(near, steady[None])[0], forecasts, limits
-            forecasts, self.of_near = neighbours.ask_row(near, *of_row)
+            of_row = kind.compared(inputs[None])[0], forecasts, limits
+            forecasts, self.of_near = kind.neighbours.ask_row(state["near"], *of_row)
         return forecasts
 
     def teach(self, X, u, forecasts, weight, run):

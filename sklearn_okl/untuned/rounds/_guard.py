@@ -437,7 +437,7 @@ class Guard(NoGuard):
 def _rows_of_change(model, anew, state, beyond):
     """Return how many rows have come since a change that is suspected, if one is followed up."""
     renewal = model.constants.renewal
-    if _blocks.ask_for_another(state["targets"], beyond):
+    if _blocks.ask_for_another(state["targets"], beyond) and renewal.is_due(anew, state):
         larger, worse = _blocks.suspicion(state["targets"])
         if worse > beyond[1] and not larger > beyond[0]:
             return renewal.n_since_smaller(anew, state, model.constants.fence.other_unit)

@@ -61,6 +61,9 @@ class Renewal(Trust):
     smaller : float, default=8.0
         Ratio of the robust deviation of the old one's errors to the new one's root mean square from
         which on the unit may be a smaller one.
+    early : float, default=4.0
+        Ratio of the errors of a block to those of a constant from which on a young model, too, may
+        be one of another unit: less may be a matter of what is yet to be learnt.
     look : int, default=1024
         Rounds at whose ends it is asked whether the rows explain the latest errors: so one of half
         a budget's rows, which makes a few numbers of each, takes one or two hundredths of the time.
@@ -84,6 +87,7 @@ class Renewal(Trust):
     past: int = 8
     louder: float = 2.0**0.5
     smaller: float = 8.0
+    early: float = 4.0
     look: int = 1024
     size: int = 2**15
     n_looks: int = 4
@@ -95,7 +99,7 @@ class Renewal(Trust):
         """
         window = max(min(n_rows, self.size // max(n_columns, 1)), 2 * self.block)
         known = {
-            "rest": np.array([0, self.rest], dtype=np.intp),
+            "rest": np.full(2, self.rest, dtype=np.intp),
             "heard_from": 0,  # the round from which on the new model is heard
             "studies": False,  # whether it is to learn what levels follow
             "gained": 0.0,  # log odds of the latest block
@@ -126,10 +130,22 @@ class Renewal(Trust):
         """
         if anew["twin"] and not anew["by_look"]:
             return _blocks.NONE
-        if self._has_rested(anew, t):
+        if self._has_rested(anew, t) or self._is_first(anew):
             return _blocks.ANY
         # levels wait in any case
         return tuple(np.maximum(self.louder * anew["loudest"], np.finfo(float).tiny).tolist())
+
+    def is_due(self, anew: Any, state: Any) -> Any:
+        """Return whether a suspected change is followed up, which may be that a model is young.
+
+        Of such a one only what levels follow, and where a constant is far better in a whole block.
+        """
+        t = n_rows(state)
+        if not self._is_first(anew) or self._has_rested(anew, t - 1):
+            return True
+        _, worse = _blocks.suspicion(state["targets"])
+        is_far_worse = t % self.block == 0 and worse >= self.early
+        return is_far_worse or any(guard["restless"] for guard in state["targets"])
 
     def looks_back(self, anew: Any, state: Any) -> Any:
         """Tell whether it is to be asked now if the rows explain the latest errors."""
@@ -147,6 +163,9 @@ class Renewal(Trust):
 
     def _has_rested(self, anew, t):
         return anew["won"] or t >= anew["rest"][0]
+
+    def _is_first(self, anew):
+        return int(anew["rest"][0]) == self.rest
 
     def remember(self, anew: Any, X: Any, y: Any, weights: Any, forecasts: Any) -> Any:
         """Keep rows: as many of the latest as a change may be back that is found now."""
