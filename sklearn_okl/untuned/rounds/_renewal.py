@@ -362,8 +362,8 @@ def _errors(state, fresh, with_levels, known=0.0, smaller=np.inf):
 
 
 def _spread(y):
-    """Return the median distances of targets (n, q) from their medians."""
-    return np.median(np.abs(y - np.median(y, axis=0)), axis=0)
+    """Return how far a tenth of targets (n, q) are from their medians: few are of another unit."""
+    return np.quantile(np.abs(y - np.median(y, axis=0)), 0.9, axis=0)
 
 
 def _size(guard, with_levels):
