@@ -61,9 +61,6 @@ class Renewal(Trust):
     smaller : float, default=8.0
         Ratio of the robust deviation of the old one's errors to the new one's root mean square from
         which on the unit may be a smaller one.
-    early : float, default=4.0
-        Ratio of the errors of a block to those of a constant from which on a young model, too, may
-        be one of another unit: less may be a matter of what is yet to be learnt.
     look : int, default=1024
         Rounds at whose ends it is asked whether the rows explain the latest errors: so one of half
         a budget's rows, which makes a few numbers of each, takes one or two hundredths of the time.
@@ -87,7 +84,6 @@ class Renewal(Trust):
     past: int = 8
     louder: float = 2.0**0.5
     smaller: float = 8.0
-    early: float = 4.0
     look: int = 1024
     size: int = 2**15
     n_looks: int = 4
@@ -136,16 +132,10 @@ class Renewal(Trust):
         return tuple(np.maximum(self.louder * anew["loudest"], np.finfo(float).tiny).tolist())
 
     def is_due(self, anew: Any, state: Any) -> Any:
-        """Return whether a suspected change is followed up, which may be that a model is young.
-
-        Of such a one only what levels follow, and where a constant is far better in a whole block.
-        """
-        t = n_rows(state)
-        if not self._is_first(anew) or self._has_rested(anew, t - 1):
-            return True
-        _, worse = _blocks.suspicion(state["targets"])
-        is_far_worse = t % self.block == 0 and worse >= self.early
-        return is_far_worse or any(guard["restless"] for guard in state["targets"])
+        """Return whether a suspected change is followed up: young, only what levels follow."""
+        restless = any(guard["restless"] for guard in state["targets"])
+        is_young = self._is_first(anew) and not self._has_rested(anew, n_rows(state) - 1)
+        return restless or not is_young
 
     def looks_back(self, anew: Any, state: Any) -> Any:
         """Tell whether it is to be asked now if the rows explain the latest errors."""
