@@ -1,4 +1,10 @@
-"""Forecasts, and what corrections make of them: BOA mixes both, and begins with what was there."""
+"""Forecasts, and what corrections make of them: BOA mixes both, and begins with what was there.
+
+Where no correction says anything, as after a target was forgotten, nothing is to be learnt: else
+rounding alone would make regrets, and all weights of a mixture that has known no other.
+"""
+
+from functools import partial
 
 from ...aggregators import BOARegressor, _boas
 
@@ -14,7 +20,8 @@ def start(n_targets, n_sums, share, delay):
 
 def learn(state, F, u, weights=None):
     """Learn targets u (n, q) of forecasts F (n, q, 1 + n_sums); return those mixed (n, q)."""
-    return _boas.learn(state, F, u, _boas.factors_of(len(u), weights))[..., 0]
+    factors, bound = _boas.factors_of(len(u), weights), partial(_bound, iter(_are_apart(F)))
+    return _boas.learn(state, F, u, factors, bound)[..., 0]
 
 
 def forecast(state, F, ago=0):
@@ -31,7 +38,8 @@ def ask_row(state, F):
 
 def teach_row(state, known, F, u, weight):
     """Learn targets u (q,) of a row, of which forecasts were F, and `known` mixed."""
-    _boas.teach_row(state, known, F, None, u[:, None], 2.0 * weight)
+    bound = partial(_bound, iter([_are_apart(F)]))
+    _boas.teach_row(state, known, F, None, u[:, None], 2.0 * weight, bound)
 
 
 def written(state):
@@ -48,3 +56,13 @@ def forget_target(state, j, share):
     """Forget how corrections of target j have fared, where no label is waiting or some are."""
     n_sums, delay = state["log_prior"].shape[-1] - 1, len(state.get("past", ()))
     _boas.put(state, j, start(1, n_sums, share, delay))
+
+
+def _are_apart(F):
+    """Return whether forecasts F (..., 1 + n_sums) are not all the same."""
+    return (F[..., :1] != F).any(axis=-1)
+
+
+def _bound(are_apart, regrets):
+    """Let regrets (q, 1, K) of the next round be none where forecasts of a target are the same."""
+    regrets *= next(are_apart)[:, None, None]
