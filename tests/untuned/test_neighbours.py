@@ -76,8 +76,8 @@ def test_forecasts_are_those_of_the_sums_whatever_the_cut(seed, n_lags, delay, q
     rng = np.random.default_rng(seed)
     weights = rng.uniform(0.1, 2.0, size=len(u)) if is_weighted else None
     expected = literal(of, Z, base, u, weights)
-    for cut in ([], range(1, len(u)), range(3, len(u), 7), [of.begins, 64, 128]):
-        ends = sorted({*cut, of.begins})
+    for cut in ([], range(1, len(u)), range(3, len(u), 7), [of.begins[0], 64, 128]):
+        ends = sorted({*cut, of.begins[0]})
         forecasts, _ = learnt(of, Z, base, u, ends, weights)
         assert_allclose(forecasts, expected, rtol=1e-10, atol=1e-10)
 
@@ -86,12 +86,12 @@ def test_forecasts_are_those_of_the_sums_whatever_the_cut(seed, n_lags, delay, q
 def test_errors_of_late_labels_are_known_late(delay):
     of = neighbours(delay=delay)
     Z, base, u = stream(4)
-    forecasts, _ = learnt(of, Z, base, u, [of.begins, 70])
+    forecasts, _ = learnt(of, Z, base, u, [of.begins[0], 70])
     one_by_one, _ = learnt(of, Z, base, u, range(1, len(u)))
     assert_allclose(one_by_one, forecasts, rtol=1e-10)
     changed = u.copy()
     changed[90] += 100.0
-    after, _ = learnt(of, Z, base, changed, [of.begins, 70])
+    after, _ = learnt(of, Z, base, changed, [of.begins[0], 70])
     assert_array_equal(after[: 91 + delay], forecasts[: 91 + delay])
     assert not np.allclose(after[91 + delay :], forecasts[91 + delay :])
 
@@ -99,7 +99,7 @@ def test_errors_of_late_labels_are_known_late(delay):
 def test_what_was_known_some_rounds_ago_can_be_asked_for():
     of, (Z, base, u), ago = neighbours(delay=5), stream(4), 5
     same = {"sane": partial(sane, limits=np.array([[-np.inf, np.inf, 0.0]]))}
-    _, before = learnt(of, Z[:100], base[:100], u[:100], [of.begins])
+    _, before = learnt(of, Z[:100], base[:100], u[:100], [of.begins[0]])
     state = _copied(before)
     expected = of.learn(_copied(state), Z[100:101], base[100:101], u[100:101], **same)
     assert_allclose(of.forecast(state, Z[100:101], base[100:101], ago=ago, **same), expected)
@@ -117,7 +117,7 @@ def literal_classes(of, Z, P, u):
     """Return the probabilities mixed by the rule of Bayes, one row after the other."""
     prior = np.array([1.0 - SHARE, *[SHARE / len(SIZES)] * len(SIZES)])
     logs, mixed = [np.log(prior)], P.copy()
-    for t in range(of.begins, len(u)):
+    for t in range(of.begins[0], len(u)):
         known = np.arange(max(t - of.delay - of.n_rows, 0), t - of.delay)
         apart = np.square(Z[known] - Z[t]).sum(axis=1) + RECENT * (t - of.delay - known)
         order, ways = np.argsort(apart), [P[t]]
@@ -138,9 +138,9 @@ def test_probabilities_are_those_of_the_rule_of_bayes_whatever_the_cut(seed, del
     expected = literal_classes(of, Z, P, u)
     losses = [-np.log(np.sum(part * u, axis=1)).sum() for part in (expected, P)]
     assert losses[0] < losses[1] - 5.0
-    for cut in ([of.begins], range(1, len(u)), [of.begins, 64, 128]):
+    for cut in ([of.begins[0]], range(1, len(u)), [of.begins[0], 64, 128]):
         state, parts = of.start(2, 3), []
-        for part in np.split(np.arange(len(u)), sorted({*cut, of.begins})):
+        for part in np.split(np.arange(len(u)), sorted({*cut, of.begins[0]})):
             parts.append(of.learn(state, Z[part], P[part], u[part], lambda known: known))
         assert_allclose(np.concatenate(parts), expected, rtol=1e-9)
     known = of.forecast(state, Z[:7], P[:7], lambda known: known)
@@ -155,7 +155,7 @@ def test_where_classes_are_noise_no_more_is_lost_than_the_theorem_says(seed):
     rng = np.random.default_rng(seed)
     u = np.eye(3)[[rng.choice(3, p=p) for p in P]]
     state = of.start(2, 3)
-    parts = np.split(np.arange(len(u)), [of.begins])
+    parts = np.split(np.arange(len(u)), [of.begins[0]])
     mixed = [of.learn(state, Z[part], P[part], u[part], lambda known: known) for part in parts]
     lost = np.log(np.sum(P * u, axis=1)) - np.log(np.sum(np.concatenate(mixed) * u, axis=1))
     assert lost.cumsum().max() <= -np.log(1.0 - SHARE) + 1e-9
@@ -182,10 +182,10 @@ def test_rows_of_no_weight_are_no_neighbours():
     of, (Z, base, u) = neighbours(n_rows=200), stream(7, n=130)
     weights = np.ones(len(u))
     weights[60:90:3] = 0.0
-    _, state = learnt(of, Z, base, u, [of.begins], weights)
+    _, state = learnt(of, Z, base, u, [of.begins[0]], weights)
     changed = u.copy()
     changed[60:90:3] += 50.0
-    _, other = learnt(of, Z, base, changed, [of.begins], weights)
+    _, other = learnt(of, Z, base, changed, [of.begins[0]], weights)
     within = partial(sane, limits=np.array([[-np.inf, np.inf, 0.0]]))
     asked = Z[60:90], base[60:90]
     forecasts = of.forecast(other, *asked, within)
@@ -200,14 +200,14 @@ def test_of_equal_rows_the_latest_are_the_neighbours():
     of, n = neighbours(), 60
     Z, base = np.zeros((n, 2)), np.zeros((n, 1))
     u = np.where(np.arange(n) < 50, 1.0, -1.0)[:, None]  # what equal rows miss has changed
-    forecasts, _ = learnt(of, Z, base, u, [of.begins])
+    forecasts, _ = learnt(of, Z, base, u, [of.begins[0]])
     assert forecasts[40] > 0.2
     assert forecasts[-1] < 0.0
 
 
 def test_a_target_that_is_forgotten_has_no_errors():
     of, (Z, base, u) = neighbours(), stream(6, q=2)
-    _, state = learnt(of, Z, base, u, [of.begins])
+    _, state = learnt(of, Z, base, u, [of.begins[0]])
     before = _copied(state)
     of.forget_target(state, 0)
     limits = np.array([[-np.inf, np.inf, 0.0]])

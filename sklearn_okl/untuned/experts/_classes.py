@@ -38,13 +38,10 @@ class ClassTargets:
         of_near = constants.neighbours, budget.n_near, self.n_lags * (self.n_targets or 1)
         tell = ClassesTold(constants.link_share, delay)
         self.neighbours = Neighbours(*of_near, tell, constants.burn_in, delay)
-        self.compares = bool(budget.n_near and constants.neighbours)
-        self.begins = (self.neighbours.begins,) if self.compares else ()
 
     def start(self, n_experts, n_columns):
         """Return the state before the first row."""
-        compares = self.compares and n_columns > 0
-        near = self.neighbours.start(n_columns, self.n_classes) if compares else {}
+        near = self.neighbours.start(n_columns, self.n_classes)
         return {"mixture": self.mixture.start(n_experts), "boosting": {}, "near": near}
 
     def no_targets(self):

@@ -85,7 +85,7 @@ class Experts:
         # who is born is of one shape
         self.has_reserve = has_reserve and judged < min(self.births, default=0)
         self.judged = (judged,) if self.has_reserve else ()
-        self.begins = of.begins  # rounds that end blocks, as something is heard from then on
+        self.begins = of.neighbours.begins
 
     def plan(self, n_features, n_trees=0):
         """Return the banks by name, see `_plan.py`; trees are not among the features."""

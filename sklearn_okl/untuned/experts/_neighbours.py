@@ -46,10 +46,16 @@ class Neighbours:
         self.n_sums = len(sizes) * (1 + (n_lags > 0))
         self.tell, self.delay = tell, delay
         self.burn_in = max(burn_in, 2 * max(sizes, default=0))
-        self.begins = self.burn_in + delay  # the first round that is corrected
+        # rounds that end blocks, as the next one is corrected
+        self.begins = (self.burn_in + delay,) if sizes and n_rows else ()
 
     def start(self, n_columns, n_targets):
-        """Return the state before the first row of so many columns, without the latest targets."""
+        """Return the state before the first row of so many columns, without the latest targets.
+
+        It is empty where there is nobody to ask, or nothing to compare.
+        """
+        if not (self.begins and n_columns):
+            return {}
         width = n_columns + self.n_lags
         window = self._n_rows(width) + self.delay + _ROWS
         return {

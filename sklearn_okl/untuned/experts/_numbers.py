@@ -50,18 +50,15 @@ class NumberTargets:
         of_near = constants.neighbours, budget.n_near, lags * n_targets
         tell = ErrorsTold(constants.link_share, delay)
         self.neighbours = Neighbours(*of_near, tell, constants.burn_in, delay)
-        self.compares = bool(budget.n_near and constants.neighbours)
-        self.begins = (self.neighbours.begins,) if self.compares else ()
 
     def start(self, n_experts, n_columns):
         """Return the state before the first row."""
-        compares = self.compares and n_columns > 0
         return {
             # for each target an expert that sees no lags, by whose forecasts new units are known
             "reference": np.full(self.n_targets, self.n_walks),
             "mixture": self.mixture._start_targets(self.n_targets, n_experts, self.delay),
             "boosting": {},  # nothing before the first birth
-            "near": self.neighbours.start(n_columns, self.n_targets) if compares else {},
+            "near": self.neighbours.start(n_columns, self.n_targets),
         }
 
     def no_targets(self):
