@@ -215,6 +215,7 @@ def test_rows_of_a_path_are_no_codes():
             row.predict([0.0, 1.0, 1.0])
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(
     "model",
     [

@@ -62,6 +62,7 @@ def stream(seed, n=240, n_keys=9, n_targets=0):
     return X, Y if n_targets else Y[:, 0], keys, rng.uniform(0.5, 2.0, size=n)
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.filterwarnings("ignore:The forecasts are too")
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize("n_targets", [0, 2])

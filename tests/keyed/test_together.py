@@ -58,7 +58,7 @@ def n_kept(model):
     return sum(type(entries.one(place)[-1]) is Kept for place in entries.occupied().tolist())
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=7)
 @pytest.mark.parametrize("sizes", [[1000, N_KEYS], [900, 7, 200, 1, 60]], ids=["even", "uneven"])
 @pytest.mark.parametrize(
     ("parameters", "rows"),
@@ -115,6 +115,7 @@ def test_most_rows_of_many_keys_are_learnt_together(monkeypatch):
     assert sum(calls) < 0.2 * (len(y) - low)  # those of keys in doubt
 
 
+@pytest.mark.long
 def test_years_of_blocks_and_births():
     estimator = tiny()
     keys, X, y = (part.reshape(580, N_KEYS, -1)[:, :16] for part in even(580))

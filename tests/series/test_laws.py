@@ -85,7 +85,7 @@ def test_models_that_share_a_state_do_not_write_into_each_other():
     assert_array_equal(other.predict(), stream("two series")[2].fit(turned).predict())
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long
 @pytest.mark.parametrize("horizon", [1, 3, 20])
 def test_a_model_left_behind_is_as_it_was_wherever_blocks_of_rows_end(horizon):
     rng = np.random.default_rng(horizon)
@@ -124,7 +124,7 @@ def test_prequential_forecasts_are_those_of_predict(case):
     assert np.isfinite(whole[2:]).all()
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=8)
 @pytest.mark.parametrize("case", CASES)
 def test_models_that_were_stored_go_on_as_others(case, tmp_path):
     pytest.importorskip("skops")

@@ -141,7 +141,9 @@ def test_a_classifier_knows_rows_ahead():
         model.predict_proba(X[:5], ahead=True)
 
 
-@pytest.mark.parametrize("budget", ["tiny", "fast", "balanced"])
+@pytest.mark.parametrize(
+    "budget", ["tiny", "fast", pytest.param("balanced", marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize(
     ("make", "delay"),
     [(OnlineKernelRegressor, 5), pytest.param(OnlineKernelClassifier, 1, marks=pytest.mark.long)],

@@ -40,6 +40,7 @@ def test_far_cells_that_tell_of_the_target_are_heard(budget, seed):
     assert shares[rows, 1].mean() > 0.9
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("delay", [0, 3])
 @pytest.mark.parametrize("kind", [OnlineKernelRegressor, OnlineKernelClassifier])
 def test_the_cut_is_invisible(kind, delay):

@@ -261,6 +261,7 @@ def test_where_similar_rows_tell_nothing_little_is_lost(seed, lags):
     assert losses[0] < 1.003 * losses[1]
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("budget", ["fast", "balanced"])
 def test_classes_in_rings_are_learnt(budget):
     class Without(OnlineKernelClassifier):

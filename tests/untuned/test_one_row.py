@@ -275,6 +275,7 @@ def test_the_first_row_after_a_long_call_is_asked_and_taught(monkeypatch):
     assert_alike(model._state, other._state)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("budget", ["tiny", "balanced"])
 def test_a_row_that_was_asked_for_is_not_asked_again_when_it_is_learnt(budget, monkeypatch):
     model, X, y = begun(budget=budget, n_known=130)

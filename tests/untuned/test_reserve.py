@@ -79,8 +79,9 @@ def test_rows_without_order_pay_hardly_for_lags(seed):
     assert losses[0] < 1.03 * losses[1]  # without it 1.38 to 1.47
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("kind", ["rows without order", "lags tell"])
-@pytest.mark.parametrize("delay", [0, 1, 23, pytest.param(70, marks=pytest.mark.long)])
+@pytest.mark.parametrize("delay", [0, 1, 23, 70])
 def test_forecasts_are_those_of_a_queue(kind, delay, monkeypatch):
     monkeypatch.setattr(_model.DefaultModel, "constants", EARLY)
     X, y = stream(kind)
