@@ -98,9 +98,42 @@ def test_a_change_is_met_in_whatever_row_of_a_block_it_comes(kind, size, seed):
         assert ours <= 1.25 * fresh
 
 
+@pytest.mark.long(every=2)
+@pytest.mark.parametrize("size", [0.02, 0.001])
+@pytest.mark.parametrize("start", [80, 150])
+def test_a_young_model_meets_a_far_smaller_unit(start, size):
+    """Nothing began anew in the first 512 rows but of levels: up to 90000 times the loss."""
+    X, y, start = flipped(start + 600, kind="unit", size=size, seed=2, start=start)
+    ours = loss(model_of(random_state=2), X, y, slice(start + 2 * BLOCK, None))
+    fresh = loss(model_of(random_state=2), X[start:], y[start:], slice(2 * BLOCK, None))
+    assert ours <= 1.35 * fresh  # it is met at the end of a block
+
+
+@pytest.mark.parametrize("n_changed", [1, 2])
+def test_a_young_model_of_several_targets_begins_anew_where_all_are_in_another_unit(n_changed):
+    X, y, start = flipped(600, kind="unit", size=0.02, seed=3, start=150)
+    Y = np.column_stack([y, np.where(np.arange(600) >= start, y / 0.02, y)])
+    Y[start:, 1] *= 0.02 if n_changed == 2 else 1.0
+    model, began = model_of(random_state=3), False
+    for rows in np.split(np.arange(512), 8):
+        model.partial_fit(X[rows], Y[rows])
+        began |= bool(model._state["anew"]["twin"])
+    assert began == (n_changed == 2)
+
+
 def test_a_smaller_unit_is_met_at_rest_from_larger_errors():
     X, y, start = flipped(1400, kind="unit", size=0.05, seed=1, start=700)
     y[:start] *= np.where(np.arange(start) // BLOCK % 3 == 2, 1.6, 1.0)
+    ours = loss(model_of(), X, y, slice(start + 2 * BLOCK, None))
+    assert ours <= 1.25 * loss(model_of(), X[start:], y[start:], slice(2 * BLOCK, None))
+
+
+@pytest.mark.long(every=2)
+@pytest.mark.parametrize("faulty", [False, True])
+def test_a_smaller_unit_is_told_from_its_own_rows(faulty):
+    """First faults are the largest errors of all, and no place to begin."""
+    X, y, start = flipped(700, kind="unit", size=0.02, seed=1, start=100)
+    y[[1, 4, 6]] = np.where(faulty, -9999.0, y[[1, 4, 6]])
     ours = loss(model_of(), X, y, slice(start + 2 * BLOCK, None))
     assert ours <= 1.25 * loss(model_of(), X[start:], y[start:], slice(2 * BLOCK, None))
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit
+from scipy.stats import theilslopes
 
 from ..._types import Any
 from ...meta._past import Past
@@ -61,6 +62,9 @@ class Renewal(Trust):
     smaller : float, default=8.0
         Ratio of the robust deviation of the old one's errors to the new one's root mean square from
         which on the unit may be a smaller one.
+    early : float, default=4.0
+        Ratio of forecasts of a quarter of a block to the targets that follow them from which on a young
+        model, too, may be one of another unit: less may be a matter of what is yet to be learnt.
     look : int, default=1024
         Rounds at whose ends it is asked whether the rows explain the latest errors: so one of half
         a budget's rows, which makes a few numbers of each, takes one or two hundredths of the time.
@@ -84,6 +88,7 @@ class Renewal(Trust):
     past: int = 8
     louder: float = 2.0**0.5
     smaller: float = 8.0
+    early: float = 4.0
     look: int = 1024
     size: int = 2**15
     n_looks: int = 4
@@ -132,10 +137,24 @@ class Renewal(Trust):
         return tuple(np.maximum(self.louder * anew["loudest"], np.finfo(float).tiny).tolist())
 
     def is_due(self, anew: Any, state: Any) -> Any:
-        """Return whether a suspected change is followed up: young, only what levels follow."""
+        """Return whether a suspected change is followed up, which may be that a model is young.
+
+        Of such a one only what levels follow, and a far smaller unit of all of its targets: others
+        would begin anew for one that is wrong.
+        """
+        if not self._is_first(anew) or self._has_rested(anew, n_rows(state) - 1):
+            return True
         restless = any(guard["restless"] for guard in state["targets"])
-        is_young = self._is_first(anew) and not self._has_rested(anew, n_rows(state) - 1)
-        return restless or not is_young
+        return restless or self._are_far_smaller(anew)
+
+    def _are_far_smaller(self, anew):
+        """Return whether all targets of a quarter of a block follow forecasts, at a small part.
+
+        Those that stay where they are, as their columns do, follow nothing.
+        """
+        targets, forecasts = np.split(anew["rows"].rows[1][-(self.block // 4) :].T, 2)
+        lines = (theilslopes(*both, alpha=0.99) for both in zip(targets, forecasts, strict=True))
+        return all(0.0 < low and self.early * high <= 1.0 for *_, low, high in lines)
 
     def looks_back(self, anew: Any, state: Any) -> Any:
         """Tell whether it is to be asked now if the rows explain the latest errors."""
@@ -352,7 +371,7 @@ def _errors(state, fresh, with_levels, known=0.0, smaller=np.inf):
 
 
 def _spread(y):
-    """Return how far a tenth of targets (n, q) are from their medians: few are of another unit."""
+    """Return how far a tenth of numbers (n, q) are from their medians: few are of another unit."""
     return np.quantile(np.abs(y - np.median(y, axis=0)), 0.9, axis=0)
 
 
