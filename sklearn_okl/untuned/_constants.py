@@ -56,8 +56,8 @@ class Budget(NamedTuple):
 BUDGETS = {
     "tiny": Budget(18, 17_000, (0.998, 0.995), (), 1, False, 0, 0, compact=True),
     "fast": Budget(25, 0.08e6, (0.995,), (), 1, False, 0, 1024, n_near=2048),
-    "balanced": Budget(60, 1.8e6, (0.998, 0.99), (0.95,), None, True, 12, 2048, n_near=4096),
-    "accurate": Budget(140, 7e6, (0.998, 0.99), (0.95,), None, True, 12, 2048, n_near=4096),
+    "balanced": Budget(60, 1.8e6, (0.998, 0.99), (0.95,), None, True, 12, 2048, n_near=8192),
+    "accurate": Budget(140, 7e6, (0.998, 0.99), (0.95,), None, True, 12, 2048, n_near=16384),
 }
 # without a chain there is more for the others
 CLASS_BUDGETS = {name: budget._replace(n_links=0) for name, budget in BUDGETS.items()}

@@ -141,8 +141,9 @@ def _abrupt(fence, state, t, rows):
     age, usual = t - state["since"] - state["delay"], state["long"]
     if age <= fence.block:
         return ANY
-    worse, sound = _worse(rows, fence.worse), rows[rows[:, 4] == 0.0]
-    if age <= _ENOUGH * fence.block or usual == 0.0 or 2 * len(sound) < len(rows):
+    is_young, sound = age <= _ENOUGH * fence.block, rows[rows[:, 4] == 0.0]
+    worse = _worse(rows, fence.suspect if is_young else fence.worse)
+    if is_young or usual == 0.0 or 2 * len(sound) < len(rows):
         return 0.0, worse
     ratio = _size(_errors(sound), fence.cap * usual) / usual
     return ratio * (ratio > max(fence.abrupt, _MARGIN * state["roughest"])), worse

@@ -436,12 +436,13 @@ class Guard(NoGuard):
 
 def _rows_of_change(model, anew, state, beyond):
     """Return how many rows have come since a change that is suspected, if one is followed up."""
-    renewal = model.constants.renewal
-    if _blocks.ask_for_another(state["targets"], beyond) and renewal.is_due(anew, state):
+    renewal, fence = model.constants.renewal, model.constants.fence
+    is_asked = _blocks.ask_for_another(state["targets"], beyond)
+    if is_asked and renewal.is_due(anew, state, fence.worse):
         larger, worse = _blocks.suspicion(state["targets"])
         if worse > beyond[1] and not larger > beyond[0]:
-            return renewal.n_since_smaller(anew, state, model.constants.fence.other_unit)
-        return renewal.n_since_change(anew, state, model.constants.fence.suspect)
+            return renewal.n_since_smaller(anew, state, fence.other_unit)
+        return renewal.n_since_change(anew, state, fence.suspect)
     if not renewal.looks_back(anew, state):
         return 0
     X, _, weights, errors = renewal.latest(anew, state, renewal.n_seen(state))

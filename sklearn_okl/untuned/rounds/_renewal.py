@@ -16,6 +16,7 @@ whether the rows explain the latest errors, see `_looks.py`. If so, a model begi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.special import expit
@@ -63,8 +64,8 @@ class Renewal(Trust):
         Ratio of the robust deviation of the old one's errors to the new one's root mean square from
         which on the unit may be a smaller one.
     early : float, default=4.0
-        Ratio of forecasts of a quarter of a block to the targets that follow them from which on a young
-        model, too, may be one of another unit: less may be a matter of what is yet to be learnt.
+        Ratio of forecasts of a quarter of a block to the targets that follow them from which on the
+        unit, or the sign, may be another one: less may be a matter of what is yet to be learnt.
     look : int, default=1024
         Rounds at whose ends it is asked whether the rows explain the latest errors: so one of half
         a budget's rows, which makes a few numbers of each, takes one or two hundredths of the time.
@@ -88,7 +89,7 @@ class Renewal(Trust):
     past: int = 8
     louder: float = 2.0**0.5
     smaller: float = 8.0
-    early: float = 4.0
+    early: float = 2.0
     look: int = 1024
     size: int = 2**15
     n_looks: int = 4
@@ -136,25 +137,37 @@ class Renewal(Trust):
         # levels wait in any case
         return tuple(np.maximum(self.louder * anew["loudest"], np.finfo(float).tiny).tolist())
 
-    def is_due(self, anew: Any, state: Any) -> Any:
+    def is_due(self, anew: Any, state: Any, much: Any) -> Any:
         """Return whether a suspected change is followed up, which may be that a model is young.
 
-        Of such a one only what levels follow, and a far smaller unit of all of its targets: others
-        would begin anew for one that is wrong.
+        Of such a one only what levels follow, and what all targets follow: others would begin anew
+        for one that is wrong. So it is where errors of a quarter of a block are not `much` larger
+        than a constant's.
         """
-        if not self._is_first(anew) or self._has_rested(anew, n_rows(state) - 1):
+        t, guards = n_rows(state), state["targets"]
+        if any(guard["restless"] for guard in guards):
             return True
-        restless = any(guard["restless"] for guard in state["targets"])
-        return restless or self._are_far_smaller(anew)
+        larger, worse = _blocks.suspicion(guards)
+        is_sure = larger > 0.0 or worse >= much or t % self.block == 0
+        is_young = self._is_first(anew) and not self._has_rested(anew, t - 1)
+        if is_sure and not is_young:
+            return True
+        return self._follow_otherwise(*self._slopes(anew))
 
-    def _are_far_smaller(self, anew):
-        """Return whether all targets of a quarter of a block follow forecasts, at a small part.
+    def _slopes(self, anew):
+        """Return between which slopes (q,) targets of a quarter of a block follow forecasts.
 
         Those that stay where they are, as their columns do, follow nothing.
         """
         targets, forecasts = np.split(anew["rows"].rows[1][-(self.block // 4) :].T, 2)
-        lines = (theilslopes(*both, alpha=0.99) for both in zip(targets, forecasts, strict=True))
-        return all(0.0 < low and self.early * high <= 1.0 for *_, low, high in lines)
+        if not np.ptp(forecasts, axis=1).all():
+            return np.full((2, len(targets)), np.nan)
+        lines = map(partial(theilslopes, alpha=0.99), targets, forecasts)
+        return np.array([line[2:] for line in lines]).T
+
+    def _follow_otherwise(self, low, high):
+        """Return whether all slopes are other ones for sure: of a part, or the other way."""
+        return bool(((low * high > 0.0) & (self.early * high <= 1.0)).all())
 
     def looks_back(self, anew: Any, state: Any) -> Any:
         """Tell whether it is to be asked now if the rows explain the latest errors."""
@@ -218,11 +231,16 @@ class Renewal(Trust):
     def n_since_smaller(self, anew: Any, state: Any, factor: Any) -> Any:
         """Return how many rows have come in what may be a smaller unit: an eighth of a block.
 
-        And as many again as long as those before are not farther apart by a factor.
+        And as many again as long as those before are not farther apart by a factor. Where slopes
+        alone tell, as of a sign, a quarter of a block at most, of which these are.
         """
         _, y, *_ = self.latest(anew, state, 2 * self.block)
         n, spread = self.block // 8, _spread(y[-(self.block // 8) :])
-        while 2 * n <= min(self.block, len(y)):
+        low, high = self._slopes(anew)
+        is_apart = (low > 0.0) & (factor * high <= 1.0)
+        is_told = self._follow_otherwise(low, high) and not is_apart.all()
+        most = self.block // 4 if is_told else self.block
+        while 2 * n <= min(most, len(y)):
             before = _spread(y[-2 * n : -n])
             if (before > factor * spread).any():
                 break
