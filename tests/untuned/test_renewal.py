@@ -109,6 +109,19 @@ def test_a_young_model_meets_a_far_smaller_unit(start, size):
     assert ours <= 1.35 * fresh  # it is met at the end of a block
 
 
+@pytest.mark.long(every=4)
+@pytest.mark.parametrize(("kind", "size"), [("sign", 1.0), ("unit", 0.2)])
+@pytest.mark.parametrize("start", [150, 300])
+@pytest.mark.parametrize("seed", [2, 5])
+def test_a_young_model_begins_anew_where_targets_follow_forecasts_otherwise(
+    kind, size, start, seed
+):
+    X, y, start = flipped(start + 600, kind=kind, size=size, seed=seed, start=start)
+    ours = loss(model_of(random_state=seed), X, y, slice(start + BLOCK, None))
+    fresh = loss(model_of(random_state=seed), X[start:], y[start:], slice(BLOCK, None))
+    assert ours <= 2.1 * fresh  # 1.8 to 5.8 where nothing is looked for
+
+
 @pytest.mark.parametrize("n_changed", [1, 2])
 def test_a_young_model_of_several_targets_begins_anew_where_all_are_in_another_unit(n_changed):
     X, y, start = flipped(600, kind="unit", size=0.02, seed=3, start=150)

@@ -152,22 +152,20 @@ class Renewal(Trust):
         is_young = self._is_first(anew) and not self._has_rested(anew, t - 1)
         if is_sure and not is_young:
             return True
-        return self._follow_otherwise(*self._slopes(anew))
+        return self._otherwise(anew)[0] > 0
 
-    def _slopes(self, anew):
-        """Return between which slopes (q,) targets of a quarter of a block follow forecasts.
+    def _otherwise(self, anew):
+        """Return of how many of the latest rows all targets follow forecasts otherwise for sure.
 
-        Those that stay where they are, as their columns do, follow nothing.
+        Of a quarter of a block, or half of it, or 0 of none: at one part of so many or less, or the
+        other way. Those that stay where they are, as their columns do, follow nothing. And between
+        which slopes (q,) they do.
         """
-        targets, forecasts = np.split(anew["rows"].rows[1][-(self.block // 4) :].T, 2)
-        if not np.ptp(forecasts, axis=1).all():
-            return np.full((2, len(targets)), np.nan)
-        lines = map(partial(theilslopes, alpha=0.99), targets, forecasts)
-        return np.array([line[2:] for line in lines]).T
-
-    def _follow_otherwise(self, low, high):
-        """Return whether all slopes are other ones for sure: of a part, or the other way."""
-        return bool(((low * high > 0.0) & (self.early * high <= 1.0)).all())
+        for n in (self.block // 4, self.block // 2):
+            low, high = _slopes(*np.split(anew["rows"].rows[1][-n:].T, 2))
+            if ((low * high > 0.0) & (self.early * high <= 1.0)).all():
+                return n, low, high
+        return 0, low, high
 
     def looks_back(self, anew: Any, state: Any) -> Any:
         """Tell whether it is to be asked now if the rows explain the latest errors."""
@@ -232,14 +230,13 @@ class Renewal(Trust):
         """Return how many rows have come in what may be a smaller unit: an eighth of a block.
 
         And as many again as long as those before are not farther apart by a factor. Where slopes
-        alone tell, as of a sign, a quarter of a block at most, of which these are.
+        alone tell, as of a sign, as many at most as these are of.
         """
         _, y, *_ = self.latest(anew, state, 2 * self.block)
         n, spread = self.block // 8, _spread(y[-(self.block // 8) :])
-        low, high = self._slopes(anew)
-        is_apart = (low > 0.0) & (factor * high <= 1.0)
-        is_told = self._follow_otherwise(low, high) and not is_apart.all()
-        most = self.block // 4 if is_told else self.block
+        n_told, low, high = self._otherwise(anew)
+        is_apart = ((low > 0.0) & (factor * high <= 1.0)).all()
+        most = n_told if n_told and not is_apart else self.block
         while 2 * n <= min(most, len(y)):
             before = _spread(y[-2 * n : -n])
             if (before > factor * spread).any():
@@ -386,6 +383,14 @@ def _errors(state, fresh, with_levels, known=0.0, smaller=np.inf):
     one = np.where(is_smaller, np.minimum(one, now), one)
     found = np.where(both, np.minimum(ours, theirs), one)
     return np.where(neither, usual_errors(state, fresh), found)
+
+
+def _slopes(targets, forecasts):
+    """Return between which slopes (q,) targets (q, n) follow forecasts, NaN where these are one."""
+    if not np.ptp(forecasts, axis=1).all():
+        return np.full((2, len(targets)), np.nan)
+    lines = map(partial(theilslopes, alpha=0.99), targets, forecasts)
+    return np.array([line[2:] for line in lines]).T
 
 
 def _spread(y):
