@@ -104,7 +104,7 @@ def test_a_change_that_makes_errors_no_larger_is_found(monkeypatch):
         assert ours.mean() <= 1.005 * never.mean()
     assert sum(by_look for _, by_look in begun) >= 3  # in one, who forgets has been as fast
     assert max(ratios) <= 1.01
-    assert np.mean(ratios) < 0.95
+    assert np.mean(ratios) < 0.97  # .95 where no similar rows correct the one that never looks
 
 
 @pytest.mark.long

@@ -365,6 +365,7 @@ class Experts:
         self.kind.mixture._go_on_with(state["mixture"], order)
         if takes_over:
             self.choose_reference(state)
+            self.kind.forget_errors(state)
 
     def refine(self, state, n_features, seed, level):
         """Let new kernels be born: the best ones and their neighbours, with learnt scales.

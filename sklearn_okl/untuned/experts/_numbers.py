@@ -174,6 +174,11 @@ class NumberTargets:
         for stack, one in zip(self.mixture.stacks, state["mixture"]["stacks"], strict=True):
             regression(*stack, self.delay > 0)._open(one)  # rows that wait take more than sums
 
+    def forget_errors(self, state):
+        """Forget what similar rows were forecast wrongly by, as it was by others."""
+        for j in range(self.n_targets if state["near"] else 0):
+            self.neighbours.forget_target(state["near"], j)
+
     def forget_target(self, state, j):
         """Forget what was learnt of target j."""
         state["losses"][j] = 0.0
