@@ -119,7 +119,7 @@ def test_a_young_model_begins_anew_where_targets_follow_forecasts_otherwise(
     X, y, start = flipped(start + 600, kind=kind, size=size, seed=seed, start=start)
     ours = loss(model_of(random_state=seed), X, y, slice(start + BLOCK, None))
     fresh = loss(model_of(random_state=seed), X[start:], y[start:], slice(BLOCK, None))
-    assert ours <= 2.1 * fresh  # 1.8 to 5.8 where nothing is looked for
+    assert ours <= 1.6 * fresh  # 2.1 to 4.8 where nothing is looked for
 
 
 @pytest.mark.parametrize("n_changed", [1, 2])

@@ -63,9 +63,9 @@ class Renewal(Trust):
     smaller : float, default=8.0
         Ratio of the robust deviation of the old one's errors to the new one's root mean square from
         which on the unit may be a smaller one.
-    early : float, default=4.0
-        Ratio of forecasts of a quarter of a block to the targets that follow them from which on the
-        unit, or the sign, may be another one: less may be a matter of what is yet to be learnt.
+    early : float, default=2.0
+        Ratio of forecasts to the targets that follow them, in a quarter of a block or half of it,
+        from which on the unit, or the sign, is another one: less may be yet to be learnt.
     look : int, default=1024
         Rounds at whose ends it is asked whether the rows explain the latest errors: so one of half
         a budget's rows, which makes a few numbers of each, takes one or two hundredths of the time.

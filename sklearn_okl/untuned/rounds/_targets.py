@@ -73,7 +73,8 @@ class TargetFence:
         Ratio that makes a slope another unit.
     suspect : float, default=1.3
         Root mean square of a block's errors, over what it has long been, that asks for a model
-        that begins anew: of Gaussian errors in one block of a thousand.
+        that begins anew: of Gaussian errors in one block of a thousand. And ratio of the errors of
+        a quarter, while young, to those of a constant from which on slopes are asked for.
     abrupt : float, default=1.65
         And of those of a quarter of a block: of Gaussian errors in one of four thousand.
     restless : int, default=2
