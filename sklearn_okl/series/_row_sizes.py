@@ -52,7 +52,7 @@ def width(n_columns, n_phases):
 def start(n_columns, n_phases, horizon, n_series):
     """Return the state before the first row."""
     intervals = _intervals.start(horizon, n_series)
-    del intervals["phases"]
+    del intervals["phases"], intervals["power"]
     return {
         "ridge": _delayed_ridge.start((n_series, 1, 1), width(n_columns, n_phases), 1, _ALPHA, 1.0),
         "intervals": intervals,

@@ -882,13 +882,17 @@ class Intervals:
         self.lately = {(h, k): 0.0 for h in range(horizon) for k in range(len(usual))}
         self.errors = {place: [] for place in places}  # sizes in order, and what each counts for
         self.phases = {(p, place): [5.0, 5.0] for p in range(24) for place in places}
+        self.power = {place: [0.5, 1.0] for place in places}  # and the sum of squared slopes
 
     def phase(self, row):
         return 24 * (row % self.season) // self.season if self.season else 0
 
     def factor(self, p, place):
+        return max(self.relative(p, place) ** self.power[place][0], 0.03)
+
+    def relative(self, p, place):
         size, number = self.phases[p, place]
-        return np.sqrt(max(size / number, 1e-3))
+        return max(size / number, 1e-3)
 
     def faded_sums(self, place, fading):
         sizes = [size for size, _ in self.errors[place]]
@@ -958,12 +962,23 @@ class Intervals:
                 for c in range(self.m):
                     self.r[h, c][k] = max(self.r[h, c][k], self.least[k])
             factors = [self.factor(p, (h, c)) for c in range(self.m)]
+            for c in judged if self.season else ():
+                self.learn_power(p, (h, c), abs(errors[h, c]), reach[:, c], usual[h][c])
             self.learn_phase(p, h, errors[h], usual[h])
             for c in range(self.m):
                 if np.isfinite(errors[h, c]):
                     size = abs(errors[h, c]) / factors[c]
                     self.errors[h, c].append((size, trust[h, c]))
         self.t += 1
+
+    def learn_power(self, p, place, size, reach, usual):
+        """A step down the weighted interval score, as it changes with the power."""
+        g = 0.0
+        for level, r in zip(self.LEVELS, reach, strict=True):
+            g -= r * ((size > r) - (1 - level)) / len(reach)
+        g *= np.log(self.relative(p, place)) / usual if usual else 0.0
+        power, squares = self.power[place][0], self.power[place][1] + g**2
+        self.power[place] = [min(max(power - 0.1 * g / np.sqrt(squares), 0.0), 1.0), squares]
 
     def learn_phase(self, p, h, errors, usual):
         """What size errors have beside the usual one; who knows few hears those of all."""

@@ -1,5 +1,6 @@
 """The errors of similar rows: the literal sum, whatever the cut, and only where they tell."""
 
+import copy
 from functools import partial
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn_okl import BOARegressor, OnlineKernelClassifier, OnlineKernelRegres
 from sklearn_okl.aggregators import _boas
 from sklearn_okl.aggregators._limits import sane
 from sklearn_okl.base import _copied
+from sklearn_okl.inspection._steps import sums_of
 from sklearn_okl.untuned.experts._neighbours import Neighbours
 from sklearn_okl.untuned.experts._told import ClassesTold, ErrorsTold
 
@@ -275,3 +277,16 @@ def test_classes_in_rings_are_learnt(budget):
         P = model.prequential_predict_proba(X, y, classes=range(5))
         losses.append(-np.log(P[np.arange(500, len(y)), y[500:]]).mean())
     assert losses[0] < 0.9 * losses[1]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_what_neighbours_tell_of_a_row_is_what_they_add_to_its_log_odds(n_classes):
+    X = np.random.default_rng(3).normal(size=(400, 2))
+    y = np.digitize(np.hypot(*X.T), [1.0, 1.6][: n_classes - 1])
+    model = OnlineKernelClassifier(budget="fast", random_state=0).fit(X, y)
+    without = copy.deepcopy(model)
+    without._state = without._state | {"near": {}}
+    adds = model.decision_function(X[:5]) - without.decision_function(X[:5])
+    assert np.abs(adds).max() > 0.1
+    told = sums_of(model, X[:5]).parts[-1].inputs
+    assert_allclose(told.reshape(adds.shape), adds, rtol=1e-9, atol=1e-12)
