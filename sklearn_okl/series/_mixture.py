@@ -19,6 +19,15 @@ estimation of a location parameter", Annals of Mathematical Statistics 35(1), 19
 from what the first mixture had forecast). As long as it knows fewer rows than it has coefficients,
 a regression is expected to be no better than chance. Pooled series share them: `_shared_stacks.py`.
 
+Where errors have become much smaller, as those of a series that is in another unit from some row
+on, old errors would say for thousands of rows who is good. So there are two means of the least
+error of a row, squared: one of the latest ten or so, one that fades like all errors. While the
+first is below 1/16 of the second, a row counts as many times as it is below that: as if errors were
+relative. A row that somebody forecasts without an error says nothing: a sensor stands still, a shop
+is closed. Nor does a night of small errors take long enough. On made series of a unit that falls to
+a hundredth or a thousandth, squared errors from the second hundred rows on were up to 1 000 times
+those of the latest value, and are half of it.
+
 Arrays have the experts first and steps and series last, which are many: NumPy is fast along these.
 Those under "recent" are written row by row, all others are replaced.
 """
@@ -36,6 +45,10 @@ _FLOOR = 0.02  # of that variance, which is the first mixture's: as if ten rows 
 _WILD = 2.0  # usual errors beyond which a row counts for less: 1 costs means for medians
 _EXPECTED = np.array([1.0, 4.0, 4.0])  # squared errors of the three beforehand, over the least
 _N_EXPECTED = 16.0  # targets that this counts for, about as many as there are coefficients
+_LATELY = 0.9  # fading of the least squared errors that tell whether errors have become smaller
+_SMALLER = 16.0  # times that they are to be smaller: after twelve rows of nothing they are 4 times
+_MOST = 250.0  # rows that one counts as then at most: half of what is known is from it
+_FEW = 0.05  # weight below which nobody knows what errors are usually
 _REFRESH = 64  # rounds between two inversions of their exact sums
 
 
@@ -48,6 +61,7 @@ def start(n_experts, horizon, n_series, is_shared=False):
         "errors": np.zeros((n_experts, *lead)),  # faded squared errors of the experts
         "mixed": np.zeros((N_MIXTURES - 1, *lead)),  # and of the mixtures
         "weight": np.zeros(lead),  # of the faded squares: 1 in the long run
+        "least": np.zeros((2, *lead)),  # mean square of the least error of a row: lately, and faded
     }
     if is_shared:
         return state | _shared_stacks.start(n_stacks, n_experts, horizon)
@@ -67,7 +81,7 @@ def start(n_experts, horizon, n_series, is_shared=False):
 
 def is_sound(state):
     """Tell whether errors, as in a file, are squares, and what is counted is not below 0."""
-    known = [state[name] for name in ("errors", "mixed", "known") if name in state]
+    known = [state[name] for name in ("errors", "mixed", "least", "known") if name in state]
     numbers = [state[name] for name in ("theta", "P", "sums", "moments") if name in state]
     weight = state["weight"]
     return bool(
@@ -159,8 +173,10 @@ def learn(state, t, F, mixtures, y, trust=1.0):
     F, y = np.where(known, F, 0.0), np.where(known, y, 0.0)
     mixtures = np.where(known, mixtures, 0.0)
     unit = np.sqrt((state["mixed"][0] + _FLOOR) / (state["weight"] + _FLOOR))
+    missed = F - y
     counts = known * trust
-    state["errors"] = _powers.faded(state["errors"], F - y, counts)
+    counts = counts * _times(state, missed, counts)
+    state["errors"] = _powers.faded(state["errors"], missed, counts)
     state["mixed"] = _powers.faded(state["mixed"], mixtures - y, counts)
     share = (1.0 - _powers.FADING) * counts
     state["weight"] = state["weight"] + share * (1.0 - state["weight"])
@@ -182,6 +198,21 @@ def learn(state, t, F, mixtures, y, trust=1.0):
     state["known"] = state["known"] + known
     if place == _REFRESH - 1:
         _commit(state)
+
+
+def _times(state, missed, counts):
+    """Return how many times a row counts (H, m), by its errors (E, H, m); learns the least."""
+    lately, faded = state["least"]
+    least = _powers.squares(np.abs(missed).min(axis=0))
+    usual = faded / np.where(state["weight"] > 0.0, state["weight"], 1.0)
+    heard = (counts > 0.0) & (least > 0.0)
+    moved = lately + (1.0 - _LATELY) * heard * (least - lately)
+    lately = np.where(state["weight"] < _FEW, usual, np.minimum(moved, usual))
+    smaller = usual / np.maximum(_SMALLER * lately, np.finfo(float).tiny)
+    times = np.clip(smaller, 1.0, _MOST)
+    faded = faded + (1.0 - _powers.FADING) * counts * times * (least - faded)
+    state["least"] = np.stack([lately, faded])
+    return times
 
 
 def _bounded(deviations, errors):

@@ -315,7 +315,7 @@ class Mixture:
         self.errors, self.mixed, self.n = np.zeros(n_experts), np.zeros(3), n_experts
         self.ridge = 10.0 if shared else ALPHA
         self.stacks = shared or [Ridge(n_experts, forgetting) for forgetting in (1.0, 0.998)]
-        self.lost, self.weight = [0.0, 0.0], 0.0
+        self.lost, self.weight, self.lately, self.least = [0.0, 0.0], 0.0, 0.0, 0.0
 
     @staticmethod
     def weights(errors):
@@ -379,12 +379,27 @@ class Mixture:
         unit = np.sqrt((self.mixed[0] + 0.02) / (self.weight + 0.02))
         error = (y - three[0]) / unit
         root = 1 / np.sqrt(max(abs(error) / 2, 1))  # a row that is far off counts for less
-        self.weight += 0.002 * trust * (1 - self.weight)
+        counts = trust * self.times(np.clip(f - y, -20, 20) ** 2, trust)
+        self.weight += 0.002 * counts * (1 - self.weight)
         for k, stack in enumerate(self.stacks):
             stack.learn([(f - three[0]) / unit * root], [error * root])
             self.lost[k] = stack.forgetting * self.lost[k] + (1 - stack.forgetting) * ALPHA
         for means, errors in ((self.errors, f - y), (self.mixed, three - y)):
-            means += 0.002 * trust * (np.clip(errors, -20, 20) ** 2 - means)
+            means += 0.002 * counts * (np.clip(errors, -20, 20) ** 2 - means)
+
+    def times(self, squares, trust):
+        """How many times a row counts: more where errors have become much smaller."""
+        least, usual = min(squares), self.least / (self.weight or 1.0)
+        if self.weight < 0.05:
+            self.lately = usual
+        else:
+            heard = 0.1 if least > 0 and trust > 0 else 0.0
+            self.lately = min(self.lately + heard * (least - self.lately), usual)
+        times = 250.0 if usual > 16 * 250 * self.lately else 1.0
+        if times == 1 and usual > 16 * self.lately:
+            times = usual / (16 * self.lately)
+        self.least += 0.002 * trust * times * (least - self.least)
+        return times
 
     def begin_anew(self, expert, error, ridge=ALPHA):
         """The expert is another one, of which no regression has heard."""

@@ -157,6 +157,18 @@ def test_another_unit_is_learnt():
     assert np.median(off) < 0.5, off
 
 
+@pytest.mark.parametrize("factor", [0.001, pytest.param(0.01, marks=pytest.mark.long)])
+def test_a_smaller_unit_is_learnt(factor):
+    time, at = np.arange(700), 300
+    y = 10.0 + 5.0 * np.sin(2 * np.pi * time / 24) + np.random.default_rng(1).normal(size=700)
+    y[at:] *= factor
+    losses = []
+    for first in (0, at):
+        forecasts = OnlineForecaster().prequential_predict(y[first:])[:, 0]
+        losses.append(np.mean((forecasts[-200:] - y[-200:]) ** 2))
+    assert losses[0] < 1.5 * losses[1]  # hundreds of times as much if old errors were believed
+
+
 @pytest.mark.long(every=3)
 @pytest.mark.parametrize("cut", [1, 3, 64])
 def test_the_cut_changes_nothing(cut):

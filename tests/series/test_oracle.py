@@ -67,6 +67,7 @@ CASES = {
     "both kinds of columns": (2, 2, 1, {"known_ahead": [0]}),
     "seasons given": (1, 0, 0, {"season_lengths": (12, 5)}),
     "logarithms end": (2, 0, 0, {}),
+    "a unit that falls": (2, 0, 0, {}),
     "trees": (2, 0, 0, {"trees": KernelRidge(alpha=0.1, kernel="rbf", gamma=0.1)}),
     "trees, with columns": (2, 2, 1, {"known_ahead": [0], "trees": smooth_model()}),
     "trees, pooled": (2, 1, 1, {"pooled": True, "trees": smooth_model()}),
@@ -78,7 +79,7 @@ CASES = {
 def test_the_forecaster_is_the_loop_that_keeps_every_origin(case, monkeypatch):
     monkeypatch.setattr(_experts, "_N_FREQUENCIES", 3)  # the loop inverts in every round
     n_series, n_columns, n_ahead, arguments = CASES[case]
-    y, X = made(110, n_series, n_columns)
+    y, X = made(150 if case == "a unit that falls" else 110, n_series, n_columns)
     y[40:43] = np.nan  # missing
     y[60, 0] = np.nan
     y[:9, -1] = np.nan  # starts later
@@ -87,10 +88,15 @@ def test_the_forecaster_is_the_loop_that_keeps_every_origin(case, monkeypatch):
     X[70:72] = np.nan
     if case == "logarithms end":
         y[75:, 0] -= 20.0  # some are no longer positive
+    if case == "a unit that falls":
+        y[62:] *= 1e-4  # errors are so small that later rows count for more
     model = OnlineForecaster(3, windows=(3, 4, 6), **arguments)
     ours = model.prequential_predict(y, X if n_columns else None)
     theirs, loop = forecasts_of_oracle(model, y, X, n_ahead)
     assert list(model.season_lengths_) == loop.seasons
+    if case == "a unit that falls":
+        lately, faded = model._state["mixture"]["least"]
+        assert (16.0 * lately < faded / model._state["mixture"]["weight"]).any()
     np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8)
 
 
