@@ -4,12 +4,13 @@ The first rows are judged as a whole after 8, 16, 32, ..., 256 of them: what lie
 all others of its series or column, alone or in a pair, and a number that comes again and again
 apart from all others, was none. If it was learnt, all rows so far are learnt again without it. What
 comes in every season, or is explained by the columns, is no fault; nor is a run of more than two
-values, which may be a level.
+values, which may be a level. As long as there are at most 1024 rows they are learnt again whenever
+another number is found to stand for none, too.
 
 Later ones are judged one by one. A value of a series is doubted by its fence, see `_views.py`; a
 cell by the same fence, if it is also farther from all cells before than these are apart. A number
 that was doubted three times, in runs that ended, stands for none from then on. Whether there is
-such a number within the fence is asked of the latest rows at every 64th.
+such a number within the fence is asked of the latest rows at every 16th, and at every 64th later.
 """
 
 import numpy as np
@@ -20,6 +21,7 @@ from . import _views
 REVIEWS = (8, 16, 32, 64, 128, 256)  # rows after which the first ones are judged as a whole
 N_ROWS = 1024  # the latest, among which numbers are looked for that stand for none
 _APART = 64  # rows between two looks for these
+_OFTEN = 16  # as long as what was learnt of them can be learnt again without them
 _EXPLAINED = 128  # rows with such a number, and latest rows, which columns may explain
 _FAR = 30.0  # median distances, which are about as many as 20 deviations
 _LONGEST = 2  # values in a row that can be faults, where they do not stand for none
@@ -86,8 +88,18 @@ def remember(doubts, row, is_doubted):
         _take_for_none(doubts, k, row[k : k + 1])
 
 
-def review(doubts, m, row, calendar, is_fault):
+def review(doubts, m, row, calendar, is_fault, is_new):
     """Keep one of the first rows, as it came; judge them if it is time.
+
+    Parameters
+    ----------
+    doubts : dict
+    m : int
+        Number of series.
+    row, calendar, is_fault : ndarray of shape (m + d,), (c,) and (m + d,)
+        The row, what is known of its time, and what of it counts as missing.
+    is_new : bool
+        Whether another number stands for none since the row before.
 
     Returns
     -------
@@ -97,11 +109,10 @@ def review(doubts, m, row, calendar, is_fault):
     doubts["first"] = rows = np.concatenate([doubts["first"], row[None]])
     doubts["faulty"] = before = np.concatenate([doubts["faulty"], is_fault[None]])
     doubts["calendar"] = calendars = np.concatenate([doubts["calendar"], calendar[None]])
-    if len(rows) not in REVIEWS:
+    if len(rows) not in REVIEWS and not (is_new and len(rows) > REVIEWS[-1]):
         return None
-    known = np.concatenate([rows[:, m:], calendars], axis=1)
-    faulty = np.zeros_like(before)
-    for k in range(rows.shape[1]):
+    known, faulty = np.concatenate([rows[:, m:], calendars], axis=1), before.copy()
+    for k in range(rows.shape[1] if len(rows) in REVIEWS else 0):
         faulty[:, k], numbers = _judged(rows[:, k], known if k < m else known[:, :0])
         if len(numbers):
             _take_for_none(doubts, k, numbers)
@@ -131,7 +142,7 @@ def forget_first(doubts):
 
 def is_look_due(t):
     """Tell whether numbers that stand for none are looked for after t rows."""
-    return t > REVIEWS[-1] and t % _APART == 0
+    return t > REVIEWS[-1] and t % (_OFTEN if t <= N_ROWS else _APART) == 0
 
 
 def look_again(doubts, values):

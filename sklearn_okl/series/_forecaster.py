@@ -166,13 +166,14 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     before, where values hardly ever repeat, was none either time: the row before is taken back. The
     third far value in a row that agrees with those before it is a new level: all that is remembered
     of the series moves there, and forecasts go on as if it had always been at it. The first values
-    are judged as a whole after 8, 16, 32, ..., 256 rows, and learnt again without faults. Cells of
-    X are judged likewise; one known ahead counts as missing, too. Wrong in both directions: a
-    single far value that is true is not learnt, unless it comes in every season of the first rows
-    or columns explain it; a level that is none, three values long, costs forecasts of as many rows
-    before it is left. A number that comes in every tenth row and is true, zeros of closed days,
-    say, is not learnt: above a twentieth of the rows there is a warning, and ``guard=False``
-    believes them.
+    are judged as a whole after 8, 16, 32, ..., 256 rows, and learnt again without faults, and up to
+    row 1024 whenever a number is found that stands for none, which takes as long as it took before.
+    Cells of X are judged likewise; one known ahead counts as missing, too. Wrong in both
+    directions: a single far value that is true is not learnt, unless it comes in every season of
+    the first rows or columns explain it; a level that is none, three values long, costs forecasts
+    of as many rows before it is left. A number that comes in every tenth row and is true, zeros of
+    closed days, say, is not learnt: above a twentieth of the rows there is a warning, and
+    ``guard=False`` believes them.
 
     *Persistence.* The cut of the stream into calls changes nothing, to the last bit.
 

@@ -525,16 +525,18 @@ def _judge_and_absorb(plan, state, row, calendar):
     state["doubts"] = doubts = dict(state["doubts"])
     sound = _doubts.sound(doubts, _columns(plan, state), row)
     is_fault = _absorb_but_faults(plan, state, row, sound)
+    nones = doubts["nones"]
     _doubts.remember(doubts, row, is_fault)
-    if state["t"] <= _doubts.REVIEWS[-1]:
-        anew = _doubts.review(doubts, plan.n_series, row, calendar, is_fault)
-        if anew is not None:
-            _learn_again(plan, state, anew)
-        if state["t"] == _doubts.REVIEWS[-1]:
-            _doubts.forget_first(doubts)
     if _doubts.is_look_due(state["t"]):
         n_rows = min(state["t"], _doubts.N_ROWS)
         _doubts.look_again(doubts, state["views"][RAW]["values"][-n_rows:])
+    if state["t"] <= _doubts.N_ROWS:
+        is_new = doubts["nones"] is not nones
+        anew = _doubts.review(doubts, plan.n_series, row, calendar, is_fault, is_new)
+        if anew is not None:
+            _learn_again(plan, state, anew)
+        if state["t"] == _doubts.N_ROWS:
+            _doubts.forget_first(doubts)
     if not doubts["has_warned"]:
         doubts["has_warned"] = _faults.are_many(doubts["n_faulty"][: plan.n_series], state["t"])
 
