@@ -88,7 +88,7 @@ def remember(doubts, row, is_doubted):
         _take_for_none(doubts, k, row[k : k + 1])
 
 
-def review(doubts, m, row, calendar, is_fault, is_new):
+def review(doubts, m, row, calendar, is_fault, nones):
     """Keep one of the first rows, as it came; judge them if it is time.
 
     Parameters
@@ -98,8 +98,8 @@ def review(doubts, m, row, calendar, is_fault, is_new):
         Number of series.
     row, calendar, is_fault : ndarray of shape (m + d,), (c,) and (m + d,)
         The row, what is known of its time, and what of it counts as missing.
-    is_new : bool
-        Whether another number stands for none since the row before.
+    nones : ndarray of shape (2, m + d)
+        The numbers that stood for none before the row was looked at.
 
     Returns
     -------
@@ -109,7 +109,8 @@ def review(doubts, m, row, calendar, is_fault, is_new):
     doubts["first"] = rows = np.concatenate([doubts["first"], row[None]])
     doubts["faulty"] = before = np.concatenate([doubts["faulty"], is_fault[None]])
     doubts["calendar"] = calendars = np.concatenate([doubts["calendar"], calendar[None]])
-    if len(rows) not in REVIEWS and not (is_new and len(rows) > REVIEWS[-1]):
+    is_new = doubts["nones"] is not nones and len(rows) > REVIEWS[-1]
+    if len(rows) not in REVIEWS and not is_new:
         return None
     known, faulty = np.concatenate([rows[:, m:], calendars], axis=1), before.copy()
     for k in range(rows.shape[1] if len(rows) in REVIEWS else 0):

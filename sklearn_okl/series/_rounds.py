@@ -531,8 +531,7 @@ def _judge_and_absorb(plan, state, row, calendar):
         n_rows = min(state["t"], _doubts.N_ROWS)
         _doubts.look_again(doubts, state["views"][RAW]["values"][-n_rows:])
     if state["t"] <= _doubts.N_ROWS:
-        is_new = doubts["nones"] is not nones
-        anew = _doubts.review(doubts, plan.n_series, row, calendar, is_fault, is_new)
+        anew = _doubts.review(doubts, plan.n_series, row, calendar, is_fault, nones)
         if anew is not None:
             _learn_again(plan, state, anew)
         if state["t"] == _doubts.N_ROWS:
