@@ -95,7 +95,7 @@ def review(doubts, m, row, calendar, is_fault, nones):
     ----------
     doubts : dict
     m : int
-        Number of series.
+        How many numbers of a row are of series.
     row, calendar, is_fault : ndarray of shape (m + d,), (c,) and (m + d,)
         The row, what is known of its time, and what of it counts as missing.
     nones : ndarray of shape (2, m + d)
