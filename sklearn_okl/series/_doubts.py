@@ -93,9 +93,8 @@ def review(doubts, m, row, calendar, is_fault, nones):
 
     Parameters
     ----------
-    doubts : dict
-    m : int
-        How many numbers of a row are of series.
+    doubts, m : dict and int
+        What is known so far, and how many numbers of a row are of series.
     row, calendar, is_fault : ndarray of shape (m + d,), (c,) and (m + d,)
         The row, what is known of its time, and what of it counts as missing.
     nones : ndarray of shape (2, m + d)
