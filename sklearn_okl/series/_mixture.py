@@ -21,12 +21,12 @@ a regression is expected to be no better than chance. Pooled series share them: 
 
 Where errors have become much smaller, as those of a series that is in another unit from some row
 on, old errors would say for thousands of rows who is good. So there are two means of the least
-error of a row, squared: one of the latest ten or so, one that fades like all errors. While the
-first is below 1/16 of the second, a row counts as many times as it is below that: as if errors were
+error of a row, squared: one of the latest five or so, one that fades like all errors. While the
+first is below 1/32 of the second, a row counts as many times as it is below that: as if errors were
 relative. A row that somebody forecasts without an error says nothing: a sensor stands still, a shop
 is closed. Nor does a night of small errors take long enough. On made series of a unit that falls to
-a hundredth or a thousandth, squared errors from the second hundred rows on were up to 1 000 times
-those of the latest value, and are half of it.
+a hundredth or a thousandth, squared errors from 64 rows after that on were up to 10 000 times those
+of the latest value, and are .6 to 2.5 times these, half of them 64 rows later.
 
 Arrays have the experts first and steps and series last, which are many: NumPy is fast along these.
 Those under "recent" are written row by row, all others are replaced.
@@ -45,8 +45,8 @@ _FLOOR = 0.02  # of that variance, which is the first mixture's: as if ten rows 
 _WILD = 2.0  # usual errors beyond which a row counts for less: 1 costs means for medians
 _EXPECTED = np.array([1.0, 4.0, 4.0])  # squared errors of the three beforehand, over the least
 _N_EXPECTED = 16.0  # targets that this counts for, about as many as there are coefficients
-_LATELY = 0.9  # fading of the least squared errors that tell whether errors have become smaller
-_SMALLER = 16.0  # times that they are to be smaller: after twelve rows of nothing they are 4 times
+_LATELY = 0.8  # fading of the least squared errors that tell whether errors have become smaller
+_SMALLER = 32.0  # times that they are to be smaller: as after 15 rows of next to nothing
 _MOST = 250.0  # rows that one counts as then at most: half of what is known is from it
 _FEW = 0.05  # weight below which nobody knows what errors are usually
 _REFRESH = 64  # rounds between two inversions of their exact sums

@@ -393,11 +393,11 @@ class Mixture:
         if self.weight < 0.05:
             self.lately = usual
         else:
-            heard = 0.1 if least > 0 and trust > 0 else 0.0
+            heard = 0.2 if least > 0 and trust > 0 else 0.0
             self.lately = min(self.lately + heard * (least - self.lately), usual)
-        times = 250.0 if usual > 16 * 250 * self.lately else 1.0
-        if times == 1 and usual > 16 * self.lately:
-            times = usual / (16 * self.lately)
+        times = 250.0 if usual > 32 * 250 * self.lately else 1.0
+        if times == 1 and usual > 32 * self.lately:
+            times = usual / (32 * self.lately)
         self.least += 0.002 * trust * times * (least - self.least)
         return times
 

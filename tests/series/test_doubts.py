@@ -181,7 +181,11 @@ def test_a_smaller_unit_is_learnt(factor):
     for first in (0, at):
         forecasts = OnlineForecaster().prequential_predict(y[first:])[:, 0]
         losses.append(np.mean((forecasts[-200:] - y[-200:]) ** 2))
-    assert losses[0] < 1.5 * losses[1]  # hundreds of times as much if old errors were believed
+        early = slice(len(forecasts) - 336, len(forecasts) - 272)  # 64 rows after it
+        losses.append(np.mean((forecasts[early] - y[at + 64 : at + 128]) ** 2))
+    of_latest = np.mean(np.diff(y[at + 63 : at + 128]) ** 2)
+    assert losses[1] < 3.0 * of_latest  # thousands of times as much if old errors were believed
+    assert losses[0] < 1.5 * losses[2]
 
 
 @pytest.mark.long(every=3)

@@ -96,7 +96,7 @@ def test_the_forecaster_is_the_loop_that_keeps_every_origin(case, monkeypatch):
     assert list(model.season_lengths_) == loop.seasons
     if case == "a unit that falls":
         lately, faded = model._state["mixture"]["least"]
-        assert (16.0 * lately < faded / model._state["mixture"]["weight"]).any()
+        assert (32.0 * lately < faded / model._state["mixture"]["weight"]).any()
     np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8)
 
 
