@@ -43,9 +43,9 @@ optimization", JMLR 12, 2011):
 .. math:: p \leftarrow \Bigl[ p - \frac{\delta g}{\sqrt{1 + \sum g^2}} \Bigr]_0^1, \qquad
           g = -\frac{\ln f}{u} \, \mathrm{mean}_c \, (\mathrm{miss} - (1 - c)) R_c,
 
-with f the relative size, R the reaches as they were issued, and :math:`\delta = 1/10`, which on
-made errors was as good as half or twice of it: at most .1 % worse than the root where phases differ
-by chance or little, up to 16 % better where they differ much.
+with f the relative size, R the reaches as they were issued, and :math:`\delta = 1/10`. On made
+errors it is at most .1 % worse than the root where phases differ by chance or little, up to 16 %
+better where they differ much; rates of .25 and .5 are within .7 % of it, .05 is up to 1.4 % worse.
 
 Errors count in mean changes from row to row: these stay as they are where a series wanders off or
 has a trend, and its deviation grows, and they grow with its level where errors do. Of few values
