@@ -4,8 +4,9 @@ The first rows are judged as a whole after 8, 16, 32, ..., 256 of them: what lie
 all others of its series or column, alone or in a pair, and a number that comes again and again
 apart from all others, was none. If it was learnt, all rows so far are learnt again without it. What
 comes in every season, or is explained by the columns, is no fault; nor is a run of more than two
-values, which may be a level. As long as there are at most 1024 rows they are learnt again whenever
-another number is found to stand for none, too.
+values, which may be a level. As long as there are at most 1024 rows they are learnt again where
+another number is found to stand for none, too: at once, or when twice as many rows have come as
+were learnt again so far, and at row 1024 whatever is due. So these cost five times a row at most.
 
 Later ones are judged one by one. A value of a series is doubted by its fence, see `_views.py`; a
 cell by the same fence, if it is also farther from all cells before than these are apart. A number
@@ -25,6 +26,7 @@ _OFTEN = 16  # as long as what was learnt of them can be learnt again without th
 _EXPLAINED = 128  # rows with such a number, and latest rows, which columns may explain
 _FAR = 30.0  # median distances, which are about as many as 20 deviations
 _LONGEST = 2  # values in a row that can be faults, where they do not stand for none
+_MOST = 2  # rows learnt again for such numbers, over those that have come, before more wait
 _ALIKE = 3  # runs of a number that was doubted, after which it stands for none
 
 
@@ -43,6 +45,8 @@ def start(n_series, n_columns, n_calendar):
         "cells": _views.no_doubts(n_columns),
         "range": np.stack([np.full(n_columns, np.inf), np.full(n_columns, -np.inf)]),
         "n_faulty": np.zeros(width, dtype=np.int64),
+        "n_again": 0,  # rows learnt again because of numbers that were found to stand for none
+        "is_due": False,  # whether they are to be once more
         "has_warned": False,  # whether they were too many at some row
     }
 
@@ -108,8 +112,7 @@ def review(doubts, m, row, calendar, is_fault, nones):
     doubts["first"] = rows = np.concatenate([doubts["first"], row[None]])
     doubts["faulty"] = before = np.concatenate([doubts["faulty"], is_fault[None]])
     doubts["calendar"] = calendars = np.concatenate([doubts["calendar"], calendar[None]])
-    is_new = doubts["nones"] is not nones and len(rows) > REVIEWS[-1]
-    if len(rows) not in REVIEWS and not is_new:
+    if len(rows) not in REVIEWS and not _is_due(doubts, len(rows), nones):
         return None
     known, faulty = np.concatenate([rows[:, m:], calendars], axis=1), before.copy()
     for k in range(rows.shape[1] if len(rows) in REVIEWS else 0):
@@ -122,10 +125,19 @@ def review(doubts, m, row, calendar, is_fault, nones):
     faulty = (faulty & early) | _is_none(doubts, rows)
     if ((faulty | (before & ~early)) == before).all():
         return None
+    doubts["n_again"] += len(rows) if len(rows) > REVIEWS[-1] else 0
     cells = np.where(faulty, np.nan, rows)[:, m:]
     doubts["cells"] = _views.no_doubts(rows.shape[1] - m)
     doubts["range"] = np.stack([np.fmin.reduce(cells), np.fmax.reduce(cells)])
     return np.where(faulty, np.nan, rows)
+
+
+def _is_due(doubts, n, nones):
+    """Tell whether n rows are to be learnt again, as other numbers stand for none than did."""
+    is_due = doubts["is_due"] or (doubts["nones"] is not nones and n > REVIEWS[-1])
+    is_time = doubts["n_again"] <= _MOST * n or n == N_ROWS
+    doubts["is_due"] = is_due and not is_time
+    return is_due and is_time
 
 
 def learnt_again(doubts, is_fault):

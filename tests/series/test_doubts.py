@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_okl import OnlineForecaster
 from sklearn_okl.datasets import make_faulty_stream
-from sklearn_okl.series import _views
+from sklearn_okl.series import _rounds, _views
 
 SMALL = {"windows": (3, 4, 6), "horizon": 3}
 
@@ -99,6 +99,26 @@ def test_a_number_that_comes_late_is_as_if_it_had_never_been_learnt(cut):
     expected = OnlineForecaster(**SMALL).fit(told, X).predict(X[:3])
     assert_array_equal(model.predict(X[:3]), expected)
     assert model.n_faulty_[0] == faulty.sum()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("n_series", [1, 12])
+def test_many_numbers_that_come_late_cost_four_times_the_rows_at_most(n_series, monkeypatch):
+    n_rows, rng = 1024, np.random.default_rng(n_series)
+    y = stream(n_rows, seed=5)[0][:, None] + rng.normal(size=(n_rows, n_series))
+    late = np.arange(n_rows)[:, None] > 270 + 60 * np.arange(n_series)
+    faulty = late & (rng.uniform(size=y.shape) < 0.1)
+    faulty[-1] = False  # the last row tells when the last number is found
+    told, y = np.where(faulty, np.nan, y), np.where(faulty, y.mean(0) - 8.0 * y.std(0), y)
+    n_again, learn = [], _rounds._learn_again
+    monkeypatch.setattr(
+        _rounds, "_learn_again", lambda *seen: n_again.append(len(seen[2])) or learn(*seen)
+    )
+    model = OnlineForecaster(1, windows=(3, 4, 6)).fit(y)
+    assert 0 < sum(n for n in n_again if n > 256) <= 4 * n_rows
+    expected = OnlineForecaster(1, windows=(3, 4, 6)).fit(told)
+    assert_array_equal(model.predict(), expected.predict())
+    assert_array_equal(model.n_faulty_, faulty.sum(axis=0))
 
 
 @pytest.mark.long
