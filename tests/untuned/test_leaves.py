@@ -272,7 +272,7 @@ def test_a_target_without_jumps_does_not_hear_the_tree_of_another():
     other = np.random.default_rng(3).normal(size=N)
     together = [regressor(lags=0) for _ in range(2)]
     for model, beside in zip(together, (y, other), strict=True):
-        model.constants = Constants(births=())
+        model.constants = Constants(births=(), neighbours=())  # which are decided for all
         model.fit(X, np.column_stack([plain, beside]))
     trees = [TREE in model.experts_["name"] for model in together]
     assert trees == [True, False]

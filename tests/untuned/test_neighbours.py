@@ -32,16 +32,55 @@ def stream(seed, n=150, d=3, n_lags=0, q=1):
     return Z, base, base + np.sin(Z[:, :1]) + 0.1 * rng.normal(size=(n, q))
 
 
+def squared_errors(logs, Z, told, missed, t, known, counts):
+    """Return what corrections of row t by rows known miss, in squares (q,), for all sizes."""
+    scales = np.exp(logs)
+    apart = (Z[known] - Z[t]) ** 2 @ scales + RECENT * (t - known)
+    order, losses = np.argsort(apart.real), 0.0
+    for size in SIZES:
+        near = order[:size]
+        shares = counts[known[near]] * (1.0 - apart[near] / apart[order[size]])
+        losses = losses + (missed - shares @ told[near] / (1.0 + shares.sum())) ** 2
+    return losses
+
+
+def literal_metric(of, Z, errors, told, counts):
+    """Return what columns count at each round, by derivatives of the errors, (n, width).
+
+    What is told (n, n, q) is of rows j of their errors i: told[i, j].
+    """
+    logs, squares, scales = np.zeros(Z.shape[1]), np.zeros(Z.shape[1]), []
+    for n_known in range(len(Z)):
+        if n_known % 64 == 0 and n_known >= 64 + 2 * SIZES[-1]:
+            rows, slopes = np.arange(n_known - 64, n_known), []
+            usual = np.average(errors[rows] ** 2, axis=0, weights=counts[rows])
+            for i in rows:
+                before = np.arange(max(i - of.n_rows, 0), i)
+                of_row = Z, told[i, before], errors[i], i, before, counts
+                steps = logs + 1e-30j * np.eye(len(logs))  # derivatives without differences
+                losses = [(squared_errors(one, *of_row) / usual).mean() for one in steps]
+                slope = np.imag(losses) / 1e-30
+                slopes.append(slope / max(np.abs(slope).max(), 1.0))
+            slope = np.average(slopes, axis=0, weights=counts[rows])
+            squares = squares + slope**2
+            logs = logs - slope / np.sqrt(squares)
+            logs = logs - logs.mean()
+        scales.append(np.exp(logs))
+    return np.array([scales[max(t - of.delay, 0)] for t in range(len(Z))])
+
+
 def literal(of, Z, base, u, weights=None):
     """Return what is forecast by the sums as they are written, one row after the other."""
     errors, counts = u - base, np.ones(len(u)) if weights is None else weights
+    told = np.broadcast_to(errors, (len(u), *errors.shape))
+    scales = literal_metric(of, Z, errors, told, counts)
     d, burn_in = Z.shape[1] - of.n_lags, max(BURN_IN, 2 * SIZES[-1])
     F = np.repeat(base[:, :, None], 1 + of.n_sums, axis=2)
     for t in range(burn_in + of.delay, len(u)):
         known = np.arange(max(t - of.delay - of.n_rows, 0), t - of.delay)
         k = 0
-        for columns in (slice(d), slice(None)) if of.n_lags else (slice(None),):
-            apart = np.square(Z[known][:, columns] - Z[t, columns]).sum(axis=1)
+        for of_columns in np.arange(Z.shape[1]) < d, scales[t]:
+            apart = np.square(Z[known] - Z[t]) @ of_columns
             apart += RECENT * (t - of.delay - known)
             order = np.argsort(apart)
             for size in SIZES:
@@ -117,15 +156,18 @@ def classes(seed, n=160, n_classes=3):
 
 def literal_classes(of, Z, P, u):
     """Return the probabilities mixed by the rule of Bayes, one row after the other."""
-    prior = np.array([1.0 - SHARE, *[SHARE / len(SIZES)] * len(SIZES)])
+    prior = np.array([1.0 - SHARE, *[SHARE / of.n_sums] * of.n_sums])
     logs, mixed = [np.log(prior)], P.copy()
+    scales = literal_metric(of, Z, u - P, u - P[:, None], np.ones(len(u)))
     for t in range(of.begins[0], len(u)):
         known = np.arange(max(t - of.delay - of.n_rows, 0), t - of.delay)
-        apart = np.square(Z[known] - Z[t]).sum(axis=1) + RECENT * (t - of.delay - known)
-        order, ways = np.argsort(apart), [P[t]]
-        for size in SIZES:
-            shares = 1.0 - apart[order[:size]] / apart[order[size]]
-            ways.append((P[t] + shares @ u[known[order[:size]]]) / (1.0 + shares.sum()))
+        ways = [P[t]]
+        for of_columns in np.ones(2), scales[t]:
+            apart = np.square(Z[known] - Z[t]) @ of_columns + RECENT * (t - of.delay - known)
+            order = np.argsort(apart)
+            for size in SIZES:
+                shares = 1.0 - apart[order[:size]] / apart[order[size]]
+                ways.append((P[t] + shares @ u[known[order[:size]]]) / (1.0 + shares.sum()))
         likelihoods = np.exp(logs[max(len(logs) - 1 - of.delay, 0)])
         mixed[t] = likelihoods @ ways / likelihoods.sum()
         logs.append(logs[-1] + np.log(ways @ u[t]))
@@ -194,7 +236,8 @@ def test_rows_of_no_weight_are_no_neighbours():
     assert_allclose(forecasts, of.forecast(state, *asked, within), rtol=1e-10)
     there = np.flatnonzero(weights)
     alone = of.start(3, 1) | {"t": len(u), "mixture": state["mixture"]}
-    alone["past"] += of._kept(Z[there], 0), (u - base)[there]
+    alone["metric"] = other["metric"]
+    alone["past"] += of._kept(alone | {"t": 0}, Z[there]), (u - base)[there]
     assert_allclose(forecasts, of.forecast(alone, *asked, within), rtol=1e-5)
 
 

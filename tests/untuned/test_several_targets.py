@@ -115,8 +115,8 @@ def test_each_target_has_the_mixture_of_the_experts_that_all_share():
 @pytest.mark.parametrize("delay", [0, 5])
 def test_what_is_wrong_with_one_target_says_nothing_of_the_others(delay):
     X, Y = stream()
-    # births, which are decided for all, are left out
-    constants = Constants(births=(), budgets=Early.constants.budgets)
+    # births and the metric of similar rows, which are decided for all, are left out
+    constants = Constants(births=(), neighbours=(), budgets=Early.constants.budgets)
     plain = model_of(lags=0, label_delay=delay)
     plain.constants = constants
     expected = plain.prequential_predict(X, Y)

@@ -7,10 +7,12 @@ fit leaves, and to add it, is "twicing": J. W. Tukey, "Exploratory Data Analysis
 fall to 0 at the first neighbour that is left out, so that none enters or leaves at a jump, and one
 row more, without an error, draws the mean towards 0. What rows tell is in `_told.py`.
 
-Rows are near by their columns, or by the latest targets, too, where these are seen: both views make
-corrections. Of rows that are equally near the latest count most.
+Rows are near by their columns, or by these and the latest targets, where they are seen, as far as
+each tells who is similar, see `_metric.py`: both views make corrections. What tells that is learnt
+after every 64 rows. Of rows that are equally near the latest count most.
 """
 
+from itertools import pairwise
 from math import log2
 
 import numpy as np
@@ -18,10 +20,12 @@ import numpy as np
 from ...aggregators._limits import sane
 from ...meta._past import Past
 from . import _corrections as corrections
+from . import _metric as metric
 
 _RECENT = 1e-9  # squared distance that a row counts as more than the one after it
 _FAR = 1e12  # squared distance of a row that is no neighbour
-_ROWS = 64  # rows that are asked for at once
+_ROWS = 64  # rows that are asked for at once, and after which the metric learns
+_VIEWS = 2  # by columns as they are, and by a metric on all
 _NUMBERS = 2**17  # the most that are kept: of wide rows fewer rows are
 
 
@@ -43,7 +47,7 @@ class Neighbours:
 
     def __init__(self, sizes, n_rows, n_lags, tell, burn_in, delay):
         self.sizes, self.n_rows, self.n_lags = sizes, n_rows, n_lags
-        self.n_sums = len(sizes) * (1 + (n_lags > 0))
+        self.n_sums = len(sizes) * _VIEWS
         self.tell, self.delay = tell, delay
         self.burn_in = max(burn_in, 2 * max(sizes, default=0))
         # rounds that end blocks, as the next one is corrected
@@ -57,9 +61,10 @@ class Neighbours:
         if not (self.begins and n_columns):
             return {}
         width = n_columns + self.n_lags
-        window = self._n_rows(width) + self.delay + _ROWS
+        window, no_targets = self._n_rows(width) + self.delay + _ROWS, np.empty((2, 0, n_targets))
         return {
-            "past": Past(np.empty((0, 2 + width)), np.empty((0, n_targets)), window),
+            "past": Past(np.empty((0, 2 + width)), self.tell.of_rows(*no_targets), window),
+            "metric": metric.start(width, -(-self.delay // _ROWS)),
             "t": 0,
             "mixture": self.tell.start(n_targets, self.n_sums),
         }
@@ -69,16 +74,18 @@ class Neighbours:
 
         What is mixed (n, q, 1 + n_sums) is made `sane`. Rows end where the first one is heard.
         """
-        is_heard, sums = self._is_heard(state, self.delay), []
-        for low in range(0, len(u), _ROWS):
-            part = slice(low, low + _ROWS)
+        is_heard, sums, n = self._is_heard(state, self.delay), [], len(u)
+        learns, is_known = (_ROWS - (state["t"] - ago) % _ROWS for ago in (0, self.delay))
+        ends = {*range(learns, n, _ROWS), *range(is_known, n, _ROWS), n}
+        for low, high in pairwise((0, *sorted(ends))):
+            part, back = slice(low, high), self._back(state, self.delay)
             more = () if weights is None else (weights[part],)
-            kept = self._kept(Z[part], state["t"] + low, *more)
-            state["past"] += kept, self.tell.of_rows(base[part], u[part]), *more
+            told = self.tell.of_rows(base[part], u[part])
+            state["past"] += self._kept(state, Z[part], *more), told, *more
             if is_heard:
-                ago = self.delay + np.arange(len(u[part]), 0, -1)
-                sums.append(self._sums(state["past"], Z[part], base[part], ago))
-        state["t"] += len(u)
+                ago = self.delay + np.arange(high - low, 0, -1)
+                sums.append(self._sums(state, Z[part], base[part], ago, back))
+            self._went_on(state, high - low)
         if not is_heard:
             return base
         return self.tell.learn(state["mixture"], sane(np.concatenate(sums)), u, weights)
@@ -88,15 +95,15 @@ class Neighbours:
         if not self._is_heard(state, ago):
             return base
         parts = [slice(low, low + _ROWS) for low in range(0, len(Z), _ROWS)]
-        ago_of_rows = np.full(len(Z), ago)
-        sums = [self._sums(state["past"], Z[part], base[part], ago_of_rows[part]) for part in parts]
+        ago_of_rows, back = np.full(len(Z), ago), self._back(state, ago)
+        sums = [self._sums(state, Z[part], base[part], ago_of_rows[part], back) for part in parts]
         return self.tell.forecast(state["mixture"], sane(np.concatenate(sums)), ago)
 
     def ask_row(self, state, z, base, limits):
         """Correct forecasts (q,) of a row z within limits (q, 3); say what it learns from, too."""
         if not self._is_heard(state, 0):
             return base, (z, base, None, None)
-        F = sane(self._sums(state["past"], z[None], base[None], _NOW)[0], limits)
+        F = sane(self._sums(state, z[None], base[None], _NOW, 0)[0], limits)
         forecasts, known = corrections.ask_row(state["mixture"], F)
         return forecasts, (z, base, known, F)
 
@@ -104,8 +111,9 @@ class Neighbours:
         """Learn what a row has been `asked` with, and its targets."""
         z, base, known, F = asked
         more = () if weight == 1.0 and state["past"].weights is None else (np.array([weight]),)
-        state["past"] += self._kept(z[None], state["t"], *more), (u - base)[None], *more
-        state["t"] += 1
+        of_row = self._kept(state, z[None], *more), self.tell.of_rows(base[None], u[None])
+        state["past"] += *of_row, *more
+        self._went_on(state, 1)
         if known is not None:
             corrections.teach_row(state["mixture"], known, F, u, weight)
 
@@ -127,71 +135,108 @@ class Neighbours:
     def _is_heard(self, state, ago):
         return state["t"] - ago >= self.burn_in
 
-    def _kept(self, Z, t, weights=None):
-        """Return rows (n, 1 + d + l + 1) after t others, between the squared lengths of two parts.
+    def _back(self, state, ago):
+        """Return how many steps of the metric were not known some rounds ago."""
+        return state["t"] // _ROWS - max(state["t"] - ago, 0) // _ROWS
 
-        The first ones are less for the latest, as far as they count as nearer. Rows of no weight
-        are far from all.
+    def _went_on(self, state, n):
+        """Count n rows more; let the metric learn from the latest where these end a block."""
+        state["t"] += n
+        if state["t"] % _ROWS:
+            return
+        (rows, told), weights = state["past"].rows, state["past"].weights
+        is_known = len(rows) >= _ROWS + 2 * self.sizes[-1]
+        if not is_known or (weights is not None and not weights[-_ROWS:].any()):
+            state["metric"] = metric.is_as_before(state["metric"])
+            return
+        state["metric"] = self._metric(state, np.arange(len(rows) - _ROWS, len(rows)))
+        lengths = self._lengths(state, rows[:, 1:-1], state["t"] - len(rows), weights)[1]
+        rows = np.concatenate([rows[:, :-1], lengths[:, None]], axis=1)
+        state["past"] = Past(rows, told, state["past"].window, len(rows), weights)
+
+    def _metric(self, state, places):
+        """Return the metric after it has learnt from the rows at such places."""
+        (rows, told), weights = state["past"].rows, state["past"].weights
+        Z = rows[places, 1:-1]
+        near = self._nearest(state, Z, places, 0, _BY_METRIC)[0]
+        differences = np.square(rows.take(near, axis=0)[..., 1:-1] - Z[:, None])
+        of_told = self.tell.missed(told.take(near, axis=0), told[places])
+        counts = (None, None) if weights is None else (weights.take(near), weights[places])
+        recent = _RECENT * (places[:, None] - near)
+        return metric.learn(state["metric"], differences, *of_told, self.sizes, recent, counts)
+
+    def _kept(self, state, Z, weights=None):
+        """Return rows (n, 1 + d + l + 1) after others, between their lengths in each view."""
+        first, last = self._lengths(state, Z, state["t"], weights)
+        return np.concatenate([first[:, None], Z, last[:, None]], axis=1)
+
+    def _lengths(self, state, Z, t, weights):
+        """Return the squared lengths (2, n) of rows after t others, in each view.
+
+        They are less for the latest, as far as they count as nearer. Rows of no weight are far from
+        all.
         """
         d, squares = Z.shape[1] - self.n_lags, Z * Z
-        kept = np.empty((len(Z), Z.shape[1] + 2))
-        np.add.reduce(squares[:, :d], axis=1, out=kept[:, 0])
-        np.add.reduce(squares[:, d:], axis=1, out=kept[:, -1])
-        kept[:, 1:-1] = Z
-        kept[:, 0] -= _RECENT * np.arange(t, t + len(Z))
+        of_columns = np.add.reduce(squares[:, :d], axis=1)
+        lengths = np.stack([of_columns, squares @ state["metric"]["scales"][-1]])
+        lengths -= _RECENT * np.arange(t, t + len(Z))
         if weights is not None:
-            kept[weights == 0.0, 0] = _FAR
-        return kept
+            lengths[:, weights == 0.0] = _FAR
+        return lengths
 
-    def _sums(self, past, Z, base, ago):
-        """Return forecasts (n, q, 1 + n_sums) alone and corrected, by rows known `ago` (n,)."""
-        rows, told = past.rows
+    def _sums(self, state, Z, base, ago, back):
+        """Return forecasts (n, q, 1 + n_sums) alone and corrected, by rows known `ago` (n,).
+
+        The metric is that of as many steps `back`.
+        """
+        (rows, told), weights = state["past"].rows, state["past"].weights
         known = len(rows) - ago  # how many of them each may know, of which the latest count
-        places = self._nearest(rows, Z, known)
-        shares = self._shares(self._apart(rows, Z, places, known))
-        if past.weights is not None:
-            shares *= past.weights.take(places)[:, :, None]
+        places = self._nearest(state, Z, known, back)
+        scales = state["metric"]["scales"][-1 - back]
+        shares = self._shares(self._apart(rows, Z, places, known, scales))
+        if weights is not None:
+            shares *= weights.take(places)[:, :, None]
         return self.tell.corrected(base, shares, told.take(places, axis=0))
 
-    def _nearest(self, rows, Z, known):
+    def _nearest(self, state, Z, known, back, views=slice(None)):
         """Return the places (n_views, n, k) of the nearest of the first rows known, in no order."""
-        n_rows, k = self._n_rows(Z.shape[1]), self.sizes[-1] + 1
+        (rows, _), n_rows, k = state["past"].rows, self._n_rows(Z.shape[1]), self.sizes[-1] + 1
         low, high = max(int(known.min()) - n_rows, 0), int(known.max())
         n_groups = _n_groups(high - low, k)
-        distances = self._distances(rows[low:high], Z, n_groups)
+        distances = self._distances(state, rows[low:high], Z, n_groups, back, views)
         if len(Z) > 1:
             _bar(distances, np.maximum(known - n_rows, 0) - low, known - low)
         places = _nearest(distances, k, n_groups)
         places += low
         return places
 
-    def _apart(self, rows, Z, places, known):
+    def _apart(self, rows, Z, places, known, scales):
         """Return the squared distances (n_views, n, k) of rows at these places, exactly."""
         d, apart = Z.shape[1] - self.n_lags, rows.take(places, axis=0)[..., 1:-1]
         apart -= Z[:, None]
         apart *= apart
-        distances = np.add.reduce(apart[..., :d], axis=3)
-        if self.n_lags:
-            distances[1] += np.add.reduce(apart[1, ..., d:], axis=2)
+        distances = np.empty(places.shape)
+        np.add.reduce(apart[0, ..., :d], axis=2, out=distances[0])
+        np.matmul(apart[1], scales, out=distances[1])
         distances += _RECENT * (known[:, None] - places)
         return distances
 
-    def _distances(self, rows, Z, n_groups):
+    def _distances(self, state, rows, Z, n_groups, back, views):
         """Return squared distances (n_views, n, m) of rows kept, up to one number for each asked.
 
         Behind them are a few that are infinite, so that all groups of rows are of one size.
         """
-        (n, width), m = Z.shape, len(rows)
-        distances = np.empty((1 + (self.n_lags > 0), n, -(-m // n_groups) * n_groups))
+        (n, width), m, scales = Z.shape, len(rows), state["metric"]["scales"]
+        asked, d = np.zeros((_VIEWS, n, width + 2)), width - self.n_lags
+        asked[0, :, 0] = asked[1, :, -1] = 1.0
+        np.multiply(Z[:, :d], -2.0, out=asked[0, :, 1 : 1 + d])
+        np.multiply(Z, -2.0 * scales[-1 - back], out=asked[1, :, 1:-1])
+        asked = asked[views]
+        distances = np.empty((len(asked), n, -(-m // n_groups) * n_groups))
         distances[..., m:] = np.inf
-        asked, d = np.empty((n, width + 2)), 1 + width - self.n_lags
-        asked[:, 0] = asked[:, -1] = 1.0
-        np.multiply(Z, -2.0, out=asked[:, 1:-1])
-        np.matmul(asked[:, :d], rows[:, :d].T, out=distances[0, :, :m])
-        if self.n_lags:
-            known = distances[1, :, :m]
-            np.matmul(asked[:, d:], rows[:, d:].T, out=known)
-            known += distances[0, :, :m]
+        np.matmul(asked, rows.T, out=distances[..., :m])
+        if back:
+            distances[-1, :, :m] += np.square(rows[:, 1:-1]) @ (scales[-1 - back] - scales[-1])
         return distances
 
     def _shares(self, distances):
@@ -233,4 +278,4 @@ def _nearest(distances, k, n_groups):
     return places.take(nearest + places.shape[1] * of_each).reshape(*lead, k)
 
 
-_NOW = np.zeros(1, dtype=int)
+_NOW, _BY_METRIC = np.zeros(1, dtype=int), slice(1, None)

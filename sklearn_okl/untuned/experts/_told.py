@@ -2,7 +2,7 @@
 
 Of numbers they tell their errors, which are added; of classes their own ones, of which there is one
 row more that is what was forecast. `shares` (n_views, n, n_sizes, k) are the weights of neighbours,
-and what is `told` (n_views, n, k, q) is theirs.
+and what is `told` (n_views, n, k, q) is theirs, of classes beside what was forecast.
 """
 
 import numpy as np
@@ -30,6 +30,10 @@ class ErrorsTold:
     def of_rows(self, base, u):
         """Return what rows will tell, (n, q)."""
         return u - base
+
+    def missed(self, told, of_rows):
+        """Return what neighbours tell (n, k, q) of rows, and what of these was missed (n, q)."""
+        return told, of_rows
 
     def corrected(self, base, shares, told):
         """Return forecasts (n, q, 1 + n_sums) alone and corrected."""
@@ -68,10 +72,15 @@ class ClassesTold(ErrorsTold):
         return {"known": known, "past": np.repeat(known[None], self.delay, axis=0)}
 
     def of_rows(self, base, u):
-        return u
+        return np.concatenate([u, base], axis=1)
+
+    def missed(self, told, of_rows):
+        classes, base = np.split(of_rows, 2, axis=1)
+        return told[..., : classes.shape[1]] - base[:, None], classes - base
 
     def corrected(self, base, shares, told):
-        return super().corrected(base, shares, told - base[:, None])
+        classes = told[..., : base.shape[1]]
+        return super().corrected(base, shares, classes - base[:, None])
 
     def learn(self, state, F, u, weights):
         P, y, known = F.swapaxes(1, 2), u.argmax(axis=1), state["known"]
