@@ -20,8 +20,7 @@ _TINY = np.finfo(float).tiny
 def start(width, n_before):
     """Return the state before the first row: all columns count the same.
 
-    Under "scales" is what they count (1 + n_before, width), with as many as were before, the latest
-    last.
+    Under "scales" is what they count (1 + n_before, width): as they did before, in order, and now.
     """
     return {"scales": np.ones((1 + n_before, width)), "squares": np.zeros(width)}
 
