@@ -86,15 +86,15 @@ def test_a_number_within_the_fence_that_stands_for_none(n_columns):
     assert model.n_faulty_[0] - n_before == faulty[256:].sum() > 2
 
 
-@pytest.mark.parametrize("cut", [700, pytest.param(7, marks=pytest.mark.long)])
+@pytest.mark.parametrize("cut", [400, pytest.param(7, marks=pytest.mark.long)])
 def test_a_number_that_comes_late_is_as_if_it_had_never_been_learnt(cut):
-    y, X = stream(700, seed=3)
-    faulty = np.arange(700) > 300
-    faulty &= np.random.default_rng(1).uniform(size=700) < 0.1
+    y, X = stream(400, seed=3)
+    faulty = np.arange(400) > 300
+    faulty &= np.random.default_rng(1).uniform(size=400) < 0.1
     told = np.where(faulty, np.nan, y)
     y = np.where(faulty, y.mean() - 8.0 * y.std(), y)
     model = OnlineForecaster(**SMALL)
-    for first in range(0, 700, cut):
+    for first in range(0, 400, cut):
         model.partial_fit(y[first : first + cut], X[first : first + cut])
     expected = OnlineForecaster(**SMALL).fit(told, X).predict(X[:3])
     assert_array_equal(model.predict(X[:3]), expected)
