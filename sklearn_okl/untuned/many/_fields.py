@@ -15,7 +15,7 @@ from ..._tail import Shared
 
 GUARD = ("targets", 0)
 JUDGED = "level", "long", "roughest", "power", "of_levels"  # of a target, when a block ends
-_NUMBERS = "deviation", "latest", "origin", "unit", "suspect", *JUDGED, "usual"
+_NUMBERS = "deviation", "latest", "origin", "unit", "suspect", "worse", *JUDGED, "usual"
 _UNKNOWN = {"usual": 0.0}  # numbers that a state may not have yet
 _SUMS = "weights", "sums", "squares"
 _OF_BOA = "squares", "caps", "rates", "regrets"

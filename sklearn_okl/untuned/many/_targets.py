@@ -10,7 +10,8 @@ from ._fields import GUARD, JUDGED
 from ._windows import append
 
 _LATEST = "errors", "values"  # windows that say what errors are usual
-_READ = "deviation", "unit", "suspect", "usual", *JUDGED  # numbers that a block may change, or asks
+_ASKED = "suspect", "worse"  # what the latest rows say of errors
+_READ = "deviation", "unit", "usual", *_ASKED, *JUDGED  # numbers that a block may change, or asks
 
 
 class ManyTargets:
@@ -52,7 +53,8 @@ class ManyTargets:
         guard, u = self.guard, self.u
         self._widen()
         guard["moved"][:, 2] += 1.0
-        guard["suspect"][:] = 0.0
+        for name in _ASKED:
+            guard[name][:] = 0.0
         distances = np.fmin.reduce(np.abs(u[:, None] - experts), axis=-1)
         of_rows = u, forecasts, references, distances, np.zeros(len(u)), u
         append(guard["block"], self.lengths["block"], np.column_stack(of_rows))
@@ -84,7 +86,7 @@ class ManyTargets:
         """Ask what the ends of blocks and quarters say; return where (S,) all is as it was."""
         fence, lengths = self.fence, self.lengths["block"]
         same, ends = np.ones(len(self.u), dtype=bool), (self.t + 1) % fence.block == 0
-        quarters = (lengths % (fence.block // 4) == 0.0) & (self.ages >= 16 * fence.block)
+        quarters = (lengths % (fence.block // 4) == 0.0) & (self.ages >= fence.block)
         for i in np.flatnonzero(ends | quarters).tolist():
             same[i] = self._judge(i, self.guards[i], int(self.t[i]) + 1, bool(ends[i]))
         lengths[ends] = 0.0
@@ -95,7 +97,7 @@ class ManyTargets:
         known, n = self.guard, int(self.lengths["block"][i])
         guard = guard | {name: float(known[name][i]) for name in _READ}
         guard |= {"moved": known["moved"][i], "block": known["block"][i, :n]}
-        guard["suspect"] = _blocks.abrupt(self.fence, guard, t)
+        guard |= zip(_ASKED, _blocks.abrupt(self.fence, guard, t), strict=True)
         moved = _blocks.judge_block(self.fence, guard, t) if is_end else None
         for name in _READ:
             known[name][i] = guard[name]
