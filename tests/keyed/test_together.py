@@ -116,12 +116,14 @@ def test_most_rows_of_many_keys_are_learnt_together(monkeypatch):
 
 
 @pytest.mark.long
-def test_years_of_blocks_and_births():
-    estimator = tiny()
-    keys, X, y = (part.reshape(580, N_KEYS, -1)[:, :16] for part in even(580))
+@pytest.mark.parametrize("first", [500, 1000])
+def test_years_of_blocks_and_births(first):
+    estimator, n = tiny(), first + 200
+    keys, X, y = (part.reshape(n, N_KEYS, -1)[:, :16] for part in even(n))
     keys, X, y = keys.ravel(), X.reshape(len(X) * 16, -1), y.ravel()
+    y += np.sin(2.0 * X[:, -1])  # so that models bear different kernels
     expected = separate(estimator, keys, X, y)[1]
-    model, low = KeyedRegressor(estimator, prior=None), 500 * 16
+    model, low = KeyedRegressor(estimator, prior=None), first * 16
     model.partial_fit(X[:low], y[:low], keys=keys[:low])
     found = in_calls(model, keys[low:], X[low:], y[low:], [16])
     assert n_kept(model) > 0.7 * 16

@@ -18,6 +18,8 @@ from ._banks import frequencies_of, learner_of, n_heard
 
 _OF_EXPERTS = "theta", "b", "squares"  # of each bank, side by side in what is common
 _REMEMBERED = 256  # layouts of small models
+_KEPT = ("masks",)  # of features, which are another array once somebody was born
+_DRAWN = *_KEPT, "draws", "scales", "bandwidths"  # or may be that of another model, if it is equal
 
 
 class BankLayout:
@@ -335,8 +337,9 @@ def _shape(bank):
 
 
 def _maps(banks):
-    """Return of each bank what is another one once somebody was born."""
-    return [bank["features"]["masks"] for bank in banks]
+    """Return of each bank what is another one once somebody was born, and of another model."""
+    features = [bank["features"] for bank in banks]
+    return [one[name] for one in features for name in (_DRAWN if "draws" in one else _KEPT)]
 
 
 def _are_same(arrays, known):

@@ -22,6 +22,7 @@ _OF_BOTH = (
 )
 _PLAIN = {int, float, bool, str, tuple, type(None)}
 _DICTS = {dict, Shared}
+_DRAWN = "draws", "scales", "bandwidths"
 _REMEMBERED = 64  # draws that models share
 FIRST = 16  # rounds of a model, in which columns get their units, that it learns by itself
 
@@ -163,7 +164,7 @@ def _are_equal(one, other):
 def _draws(state):
     """Return what all kernels of a state are drawn from, once for all models of one seed."""
     maps = [bank["features"] for bank in state["banks"].values() if bank["members"]]
-    parts = [one[name] for one in maps if "draws" in one for name in ("draws", "scales")]
+    parts = [one[name] for one in maps if "draws" in one for name in _DRAWN]
     return _one_of(b"".join([part.tobytes() for part in parts]))
 
 
