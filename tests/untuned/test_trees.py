@@ -140,6 +140,7 @@ class Watched(DecisionTreeRegressor):
         return fast(cls(max_depth=5, random_state=0), label_delay=delay)
 
 
+@pytest.mark.long
 def test_rows_ahead_are_seen_as_they_will_be_taught():
     delay, (X, y) = 5, stream(200)
     y = np.cumsum(y - y.mean())  # so that the lags matter
