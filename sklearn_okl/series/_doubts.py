@@ -5,7 +5,7 @@ all others of its series or column, alone or in a pair, and a number that comes 
 apart from all others, was none. If it was learnt, all rows so far are learnt again without it. What
 comes in every season, or is explained by the columns, is no fault; nor is a run of more than two
 values, which may be a level. As long as there are at most 1024 rows they are learnt again where
-another number is found to stand for none, too: at once, or when twice as many rows have come as
+another number is found to stand for none, too: at once, or when half as many rows have come as
 were learnt again so far, and at row 1024 whatever is due. So these cost five times a row at most.
 
 Later ones are judged one by one. A value of a series is doubted by its fence, see `_views.py`; a
@@ -133,7 +133,10 @@ def review(doubts, m, row, calendar, is_fault, nones):
 
 
 def _is_due(doubts, n, nones):
-    """Tell whether n rows are to be learnt again, as other numbers stand for none than did."""
+    """Tell whether n rows are to be learnt again, as other numbers stand for none than did.
+
+    What has to wait is noted.
+    """
     is_due = doubts["is_due"] or (doubts["nones"] is not nones and n > REVIEWS[-1])
     is_time = doubts["n_again"] <= _MOST * n or n == N_ROWS
     doubts["is_due"] = is_due and not is_time

@@ -167,7 +167,7 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     third far value in a row that agrees with those before it is a new level: all that is remembered
     of the series moves there, and forecasts go on as if it had always been at it. The first values
     are judged as a whole after 8, 16, 32, ..., 256 rows, and learnt again without faults, and up to
-    row 1024 whenever a number is found that stands for none: each time as long as all rows took.
+    row 1024 when a number is found that stands for none, four times as many as came at most.
     Cells of X are judged likewise; one known ahead counts as missing, too. Wrong in both
     directions: a single far value that is true is not learnt, unless it comes in every season of
     the first rows or columns explain it; a level that is none, three values long, costs forecasts

@@ -15,11 +15,12 @@ import numpy as np
 
 from ...learners._ridge import GAIN_LIMIT
 from ._banks import frequencies_of, learner_of, n_heard
+from ._draws import DRAWN
 
 _OF_EXPERTS = "theta", "b", "squares"  # of each bank, side by side in what is common
 _REMEMBERED = 256  # layouts of small models
-_KEPT = ("masks",)  # of features, which are another array once somebody was born
-_DRAWN = *_KEPT, "draws", "scales", "bandwidths"  # or may be that of another model, if it is equal
+_BORN = ("masks",)  # of features, which are another array once somebody was born
+_LAID_OUT = *_BORN, *DRAWN  # where an equal array may be that of another model
 
 
 class BankLayout:
@@ -339,7 +340,7 @@ def _shape(bank):
 def _maps(banks):
     """Return of each bank what is another one once somebody was born, and of another model."""
     features = [bank["features"] for bank in banks]
-    return [one[name] for one in features for name in (_DRAWN if "draws" in one else _KEPT)]
+    return [one[name] for one in features for name in (_LAID_OUT if "draws" in one else _BORN)]
 
 
 def _are_same(arrays, known):

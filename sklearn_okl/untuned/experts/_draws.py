@@ -11,6 +11,7 @@ import numpy as np
 from ...kernels import sample_frequencies, shift_invariant_kernel
 from ...kernels._named import KERNELS
 
+DRAWN = "draws", "scales", "bandwidths"  # what frequencies are drawn from, of features
 _REMEMBERED = 1024  # draws
 _MOST = 2**24  # numbers that are drawn of a bank
 

@@ -25,7 +25,7 @@ def start(width, n_before):
     return {"scales": np.ones((1 + n_before, width)), "squares": np.zeros(width)}
 
 
-def is_as_before(metric):
+def as_before(metric):
     """Return the metric after a step for which nothing was known."""
     return metric | {"scales": _after(metric["scales"], metric["scales"][-1])}
 

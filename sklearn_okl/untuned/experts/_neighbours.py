@@ -12,7 +12,6 @@ each tells who is similar, see `_metric.py`: both views make corrections. What t
 after every 64 rows. Of rows that are equally near the latest count most.
 """
 
-from itertools import pairwise
 from math import log2
 
 import numpy as np
@@ -21,10 +20,10 @@ from ...aggregators._limits import sane
 from ...meta._past import Past
 from . import _corrections as corrections
 from . import _metric as metric
+from ._told import ROWS, blocks_of
 
 _RECENT = 1e-9  # squared distance that a row counts as more than the one after it
 _FAR = 1e12  # squared distance of a row that is no neighbour
-_ROWS = 64  # rows that are asked for at once, and after which the metric learns
 _VIEWS = 2  # by columns as they are, and by a metric on all
 _NUMBERS = 2**17  # the most that are kept: of wide rows fewer rows are
 
@@ -61,10 +60,10 @@ class Neighbours:
         if not (self.begins and n_columns):
             return {}
         width = n_columns + self.n_lags
-        window, no_targets = self._n_rows(width) + self.delay + _ROWS, np.empty((2, 0, n_targets))
+        window, no_targets = self._n_rows(width) + self.delay + ROWS, np.empty((2, 0, n_targets))
         return {
             "past": Past(np.empty((0, 2 + width)), self.tell.of_rows(*no_targets), window),
-            "metric": metric.start(width, -(-self.delay // _ROWS)),
+            "metric": metric.start(width, -(-self.delay // ROWS)),
             "t": 0,
             "mixture": self.tell.start(n_targets, self.n_sums),
         }
@@ -74,18 +73,16 @@ class Neighbours:
 
         What is mixed (n, q, 1 + n_sums) is made `sane`. Rows end where the first one is heard.
         """
-        is_heard, sums, n = self._is_heard(state, self.delay), [], len(u)
-        learns, is_known = (_ROWS - (state["t"] - ago) % _ROWS for ago in (0, self.delay))
-        ends = {*range(learns, n, _ROWS), *range(is_known, n, _ROWS), n}
-        for low, high in pairwise((0, *sorted(ends))):
-            part, back = slice(low, high), self._back(state, self.delay)
+        is_heard, sums, t = self._is_heard(state, self.delay), [], state["t"]
+        for part in blocks_of(len(u), t, t - self.delay):
+            n, back = part.stop - part.start, self._back(state, self.delay)
             more = () if weights is None else (weights[part],)
             told = self.tell.of_rows(base[part], u[part])
             state["past"] += self._kept(state, Z[part], *more), told, *more
             if is_heard:
-                ago = self.delay + np.arange(high - low, 0, -1)
+                ago = self.delay + np.arange(n, 0, -1)
                 sums.append(self._sums(state, Z[part], base[part], ago, back))
-            self._went_on(state, high - low)
+            self._went_on(state, n)
         if not is_heard:
             return base
         return self.tell.learn(state["mixture"], sane(np.concatenate(sums)), u, weights)
@@ -94,7 +91,7 @@ class Neighbours:
         """Correct forecasts (n, q) by the errors that were known `ago` rounds before."""
         if not self._is_heard(state, ago):
             return base
-        parts = [slice(low, low + _ROWS) for low in range(0, len(Z), _ROWS)]
+        parts = [slice(low, low + ROWS) for low in range(0, len(Z), ROWS)]
         ago_of_rows, back = np.full(len(Z), ago), self._back(state, ago)
         sums = [self._sums(state, Z[part], base[part], ago_of_rows[part], back) for part in parts]
         return self.tell.forecast(state["mixture"], sane(np.concatenate(sums)), ago)
@@ -137,19 +134,19 @@ class Neighbours:
 
     def _back(self, state, ago):
         """Return how many steps of the metric were not known some rounds ago."""
-        return state["t"] // _ROWS - max(state["t"] - ago, 0) // _ROWS
+        return state["t"] // ROWS - max(state["t"] - ago, 0) // ROWS
 
     def _went_on(self, state, n):
         """Count n rows more; let the metric learn from the latest where these end a block."""
         state["t"] += n
-        if state["t"] % _ROWS:
+        if state["t"] % ROWS:
             return
         (rows, told), weights = state["past"].rows, state["past"].weights
-        is_known = len(rows) >= _ROWS + 2 * self.sizes[-1]
-        if not is_known or (weights is not None and not weights[-_ROWS:].any()):
-            state["metric"] = metric.is_as_before(state["metric"])
+        is_known = len(rows) >= ROWS + 2 * self.sizes[-1]
+        if not is_known or (weights is not None and not weights[-ROWS:].any()):
+            state["metric"] = metric.as_before(state["metric"])
             return
-        state["metric"] = self._metric(state, np.arange(len(rows) - _ROWS, len(rows)))
+        state["metric"] = self._metric(state, np.arange(len(rows) - ROWS, len(rows)))
         lengths = self._lengths(state, rows[:, 1:-1], state["t"] - len(rows), weights)[1]
         rows = np.concatenate([rows[:, :-1], lengths[:, None]], axis=1)
         state["past"] = Past(rows, told, state["past"].window, len(rows), weights)
@@ -159,7 +156,7 @@ class Neighbours:
         (rows, told), weights = state["past"].rows, state["past"].weights
         Z = rows[places, 1:-1]
         near = self._nearest(state, Z, places, 0, _BY_METRIC)[0]
-        differences = np.square(rows.take(near, axis=0)[..., 1:-1] - Z[:, None])
+        differences = _differences(rows, Z, near)
         of_told = self.tell.missed(told.take(near, axis=0), told[places])
         counts = (None, None) if weights is None else (weights.take(near), weights[places])
         recent = _RECENT * (places[:, None] - near)
@@ -212,9 +209,7 @@ class Neighbours:
 
     def _apart(self, rows, Z, places, known, scales):
         """Return the squared distances (n_views, n, k) of rows at these places, exactly."""
-        d, apart = Z.shape[1] - self.n_lags, rows.take(places, axis=0)[..., 1:-1]
-        apart -= Z[:, None]
-        apart *= apart
+        d, apart = Z.shape[1] - self.n_lags, _differences(rows, Z, places)
         distances = np.empty(places.shape)
         np.add.reduce(apart[0, ..., :d], axis=2, out=distances[0])
         np.matmul(apart[1], scales, out=distances[1])
@@ -245,6 +240,14 @@ class Neighbours:
         shares = distances[:, :, None] / ends[..., None]
         np.subtract(1.0, shares, out=shares)
         return np.maximum(shares, 0.0, out=shares)
+
+
+def _differences(rows, Z, places):
+    """Return the squared differences (..., n, k, width) of Z (n, width) and rows at places."""
+    found = rows.take(places, axis=0)[..., 1:-1]
+    found -= Z[:, None]
+    found *= found
+    return found
 
 
 def _bar(distances, first, last):

@@ -13,7 +13,13 @@ from ..._delay import as_it_was, late
 from ...aggregators._likelihoods import learn_likelihoods, mean_under
 from . import _corrections as corrections
 
-_ROWS = 64  # after which likelihoods are shared
+ROWS = 64  # of a block, at whose end the metric learns, and likelihoods are shared
+
+
+def blocks_of(n, *passed):
+    """Yield slices of n rows, cut wherever whole blocks of `passed` rows and these end."""
+    ends = {n}.union(*[range(ROWS - count % ROWS, n, ROWS) for count in passed])
+    return (slice(low, high) for low, high in pairwise((0, *sorted(ends))))
 
 
 class ErrorsTold:
@@ -94,22 +100,20 @@ class ClassesTold(ErrorsTold):
 
     def learn(self, state, F, u, weights):
         P, y, means = F.swapaxes(1, 2), u.argmax(axis=1), []
-        ends = {*range(_ROWS - state["n"] % _ROWS, len(y), _ROWS), len(y)}
-        for low, high in pairwise((0, *sorted(ends))):
-            part = slice(low, high)
+        for part in blocks_of(len(y), state["n"]):
             of_rows = {"weights": None if weights is None else weights[part], "past": state["past"]}
             mean, path = learn_likelihoods(state["known"], P[part], y[part], **of_rows)
             means.append(mean)
             state["past"] = late(path[:-1], state["past"])[1]
-            state["n"] += high - low
+            state["n"] += len(mean)
             state["known"] = self._shared(path[-1] - path[-1].max(), state["n"])
         return np.concatenate(means)
 
     def _shared(self, known, n):
         """Return log-likelihoods after n rows, mixed with those at first where a block ends."""
-        if n % _ROWS:
+        if n % ROWS:
             return known
-        known, times = known - np.log(np.exp(known).sum()), n // _ROWS
+        known, times = known - np.log(np.exp(known).sum()), n // ROWS
         first = self._prior(len(known) - 1)
         return np.logaddexp(known + np.log(times), first) - np.log1p(times)
 

@@ -10,6 +10,7 @@ from ...base._bank import threads
 from ...base._row_path import NOT_SAVED
 from ...base._state import are_unchanged
 from ...features import _faults
+from ..experts._draws import DRAWN
 from ..rounds._renewal import n_rows
 from ..rounds._rounds import Call
 from ..rounds._scores import SquaredErrors
@@ -22,7 +23,6 @@ _OF_BOTH = (
 )
 _PLAIN = {int, float, bool, str, tuple, type(None)}
 _DICTS = {dict, Shared}
-_DRAWN = "draws", "scales", "bandwidths"
 _REMEMBERED = 64  # draws that models share
 FIRST = 16  # rounds of a model, in which columns get their units, that it learns by itself
 
@@ -164,7 +164,7 @@ def _are_equal(one, other):
 def _draws(state):
     """Return what all kernels of a state are drawn from, once for all models of one seed."""
     maps = [bank["features"] for bank in state["banks"].values() if bank["members"]]
-    parts = [one[name] for one in maps if "draws" in one for name in _DRAWN]
+    parts = [one[name] for one in maps if "draws" in one for name in DRAWN]
     return _one_of(b"".join([part.tobytes() for part in parts]))
 
 

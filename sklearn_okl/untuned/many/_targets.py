@@ -10,8 +10,7 @@ from ._fields import GUARD, JUDGED
 from ._windows import append
 
 _LATEST = "errors", "values"  # windows that say what errors are usual
-_ASKED = "suspect", "worse"  # what the latest rows say of errors
-_READ = "deviation", "unit", "usual", *_ASKED, *JUDGED  # numbers that a block may change, or asks
+_READ = "deviation", "unit", "usual", *_blocks.ASKED, *JUDGED  # that a block may change, or asks
 
 
 class ManyTargets:
@@ -53,7 +52,7 @@ class ManyTargets:
         guard, u = self.guard, self.u
         self._widen()
         guard["moved"][:, 2] += 1.0
-        for name in _ASKED:
+        for name in _blocks.ASKED:
             guard[name][:] = 0.0
         distances = np.fmin.reduce(np.abs(u[:, None] - experts), axis=-1)
         of_rows = u, forecasts, references, distances, np.zeros(len(u)), u
@@ -97,7 +96,7 @@ class ManyTargets:
         known, n = self.guard, int(self.lengths["block"][i])
         guard = guard | {name: float(known[name][i]) for name in _READ}
         guard |= {"moved": known["moved"][i], "block": known["block"][i, :n]}
-        guard |= zip(_ASKED, _blocks.abrupt(self.fence, guard, t), strict=True)
+        _blocks.judge_quarter(self.fence, guard, t)
         moved = _blocks.judge_block(self.fence, guard, t) if is_end else None
         for name in _READ:
             known[name][i] = guard[name]

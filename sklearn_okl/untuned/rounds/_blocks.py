@@ -15,6 +15,7 @@ from ._deviations import MAD, median
 from ._nones import are_known
 from ._target_units import FARTHEST, UNITS, unit
 
+ASKED = "suspect", "worse"  # what the latest rows of a target say of errors, see `suspicion`
 ANY, NONE = (0.0, 0.0), (np.inf, np.inf)  # ratios by which errors must be larger, or worse
 _MARGIN = 1.2  # over the largest errors of a quarter of a block so far
 _WORST = 32.0  # ratio of errors to those of a constant that counts at most
@@ -62,7 +63,7 @@ def suspicion(states):
     And by how much larger than those of the targets' median, 0 if little: where a unit is a smaller
     one errors are no larger, but a constant does better.
     """
-    return tuple(max([state[name] for state in states]) for name in ("suspect", "worse"))
+    return tuple(max([state[name] for state in states]) for name in ASKED)
 
 
 def have_moved(states):
@@ -127,14 +128,15 @@ def _n_until_abrupt(fence, state, rows, t, beyond):
     return len(rows)
 
 
-def abrupt(fence, state, t):
-    """Return by how much a quarter of a block, before round t, has larger errors, see `suspicion`.
+def judge_quarter(fence, state, t):
+    """Learn by how much a quarter of a block, before round t, has larger errors, see `suspicion`.
 
     Much larger than a block's must be.
     """
     n, quarter = len(state["block"]), fence.block // 4
     is_quarter = n > 0 and n % quarter == 0
-    return _abrupt(fence, state, t, state["block"][-quarter:]) if is_quarter else ANY
+    found = _abrupt(fence, state, t, state["block"][-quarter:]) if is_quarter else ANY
+    state |= zip(ASKED, found, strict=True)
 
 
 def _abrupt(fence, state, t, rows):

@@ -457,7 +457,7 @@ class TargetFence:
     def _judged(self, states, t, is_row):
         """Judge targets before round t if it is time; return those that have moved, by number."""
         for state in states:
-            state["suspect"], state["worse"] = _blocks.abrupt(self, state, t)
+            _blocks.judge_quarter(self, state, t)
         if t % self.block == 0:
             judge = _blocks.judge_block
         elif t % self.refresh == 0 and (is_row or _blocks.are_restless(self, states)):
