@@ -91,7 +91,7 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
 
     *Similar rows.* From round 257 on the classes of the 4 and of the 16 nearest of the latest rows
     count as rows beside one that is as the mixture says, as errors do at
-    :class:`OnlineKernelRegressor`, by a learnt metric, too; that loses at most
+    :class:`OnlineKernelRegressor`, by learnt metrics, too; that loses at most
     :math:`0.052 (2 + \ln(1 + T / 64))` in T rounds.
 
     *Theorem.* In the log loss the mean of probabilities under their likelihoods loses over any

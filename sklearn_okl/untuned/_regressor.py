@@ -188,7 +188,7 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     inverse, so that ten targets take two to three times as long as one. Half of the experts see the
     latest values of all. Each target has a mixture, a chain, a fence, a unit, intervals and trees
     of its own: what is wrong with one is learnt of that one alone, and reaches the others through
-    what they have in common, the latest targets, the metric and the kernels that are born. They and
+    what they have in common, the latest targets, metrics and the kernels that are born. They and
     scales that they learn go by the mean over the targets of what is lost, or of how much
     forecasts depend on a column, over the variance of the target, so that units do not matter.
     Where targets have nothing in common, a model for each (``MultiOutputRegressor``) finds kernels
@@ -214,8 +214,8 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     2, 4, ..., 12 links. They are not in ``experts_``.
 
     *Similar rows.* From round 257 on the errors of the 4 and the 16 nearest of the latest 8192 rows
-    ("fast": 2048, "tiny": none) correct what is forecast, nearest by columns, and by a metric on
-    these and lags, learnt from errors (Weinberger, Tesauro, AISTATS 2007). BOA mixes them and it.
+    ("fast": 2048, "tiny": none) correct what is forecast, nearest by columns, and by these and
+    lags, in metrics learnt from errors (Weinberger, Tesauro, AISTATS 2007). BOA mixes them and it.
 
     *Trees.* With `trees`, a batch model fitted to the rows so far, the latest targets among their
     columns, forecasts from round 31 on. A second one is fitted to the errors of the progressive

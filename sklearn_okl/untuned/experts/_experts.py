@@ -109,7 +109,7 @@ class Experts:
             "rounds": np.zeros(n_experts, dtype=int),
             "losses": np.zeros((*self.kind.shape, n_experts)),
             "masses": np.zeros(n_experts),  # sums of the weights of the rows forecast
-        } | self.kind.start(n_experts, n_features - n_trees)
+        } | self.kind.start(n_experts, n_features - n_trees, seed)
 
     def _start_banks(self, plans, rng, seed):
         """Return the banks by name; those in reserve draw what a model without lags draws."""

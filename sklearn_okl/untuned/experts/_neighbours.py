@@ -8,8 +8,8 @@ fall to 0 at the first neighbour that is left out, so that none enters or leaves
 row more, without an error, draws the mean towards 0. What rows tell is in `_told.py`.
 
 Rows are near by their columns, or by these and the latest targets, where they are seen, as far as
-each tells who is similar, see `_metric.py`: both views make corrections. What tells that is learnt
-after every 64 rows. Of rows that are equally near the latest count most.
+each tells who is similar in that view, see `_metric.py`: both make corrections. What tells that is
+learnt after every 64 rows. Of rows that are equally near the latest count most.
 """
 
 from math import log2
@@ -24,7 +24,6 @@ from ._told import ROWS, blocks_of
 
 _RECENT = 1e-9  # squared distance that a row counts as more than the one after it
 _FAR = 1e12  # squared distance of a row that is no neighbour
-_VIEWS = 2  # by columns as they are, and by a metric on all
 _NUMBERS = 2**17  # the most that are kept: of wide rows fewer rows are
 
 
@@ -46,13 +45,13 @@ class Neighbours:
 
     def __init__(self, sizes, n_rows, n_lags, tell, burn_in, delay):
         self.sizes, self.n_rows, self.n_lags = sizes, n_rows, n_lags
-        self.n_sums = len(sizes) * _VIEWS
+        self.n_sums = len(sizes) * metric.N_VIEWS
         self.tell, self.delay = tell, delay
         self.burn_in = max(burn_in, 2 * max(sizes, default=0))
         # rounds that end blocks, as the next one is corrected
         self.begins = (self.burn_in + delay,) if sizes and n_rows else ()
 
-    def start(self, n_columns, n_targets):
+    def start(self, n_columns, n_targets, seed):
         """Return the state before the first row of so many columns, without the latest targets.
 
         It is empty where there is nobody to ask, or nothing to compare.
@@ -63,7 +62,7 @@ class Neighbours:
         window, no_targets = self._n_rows(width) + self.delay + ROWS, np.empty((2, 0, n_targets))
         return {
             "past": Past(np.empty((0, 2 + width)), self.tell.of_rows(*no_targets), window),
-            "metric": metric.start(width, -(-self.delay // ROWS)),
+            "metric": metric.start(width, self.n_lags, -(-self.delay // ROWS), seed),
             "t": 0,
             "mixture": self.tell.start(n_targets, self.n_sums),
         }
@@ -79,10 +78,12 @@ class Neighbours:
             more = () if weights is None else (weights[part],)
             told = self.tell.of_rows(base[part], u[part])
             state["past"] += self._kept(state, Z[part], *more), told, *more
+            near = None
             if is_heard:
                 ago = self.delay + np.arange(n, 0, -1)
-                sums.append(self._sums(state, Z[part], base[part], ago, back))
-            self._went_on(state, n)
+                corrected, near = self._sums(state, Z[part], base[part], ago, back)
+                sums.append(corrected)
+            self._went_on(state, n, None if self.delay or n < ROWS else near)
         if not is_heard:
             return base
         return self.tell.learn(state["mixture"], sane(np.concatenate(sums)), u, weights)
@@ -93,14 +94,16 @@ class Neighbours:
             return base
         parts = [slice(low, low + ROWS) for low in range(0, len(Z), ROWS)]
         ago_of_rows, back = np.full(len(Z), ago), self._back(state, ago)
-        sums = [self._sums(state, Z[part], base[part], ago_of_rows[part], back) for part in parts]
+        sums = [
+            self._sums(state, Z[part], base[part], ago_of_rows[part], back)[0] for part in parts
+        ]
         return self.tell.forecast(state["mixture"], sane(np.concatenate(sums)), ago)
 
     def ask_row(self, state, z, base, limits):
         """Correct forecasts (q,) of a row z within limits (q, 3); say what it learns from, too."""
         if not self._is_heard(state, 0):
             return base, (z, base, None, None)
-        F = sane(self._sums(state, z[None], base[None], _NOW, 0)[0], limits)
+        F = sane(self._sums(state, z[None], base[None], _NOW, 0)[0][0], limits)
         forecasts, known = corrections.ask_row(state["mixture"], F)
         return forecasts, (z, base, known, F)
 
@@ -136,8 +139,11 @@ class Neighbours:
         """Return how many steps of the metric were not known some rounds ago."""
         return state["t"] // ROWS - max(state["t"] - ago, 0) // ROWS
 
-    def _went_on(self, state, n):
-        """Count n rows more; let the metric learn from the latest where these end a block."""
+    def _went_on(self, state, n, near=None):
+        """Count n rows more; let the metrics learn from the latest where these end a block.
+
+        The places (n_views, n, k) of rows that are `near` to these are found if they are not known.
+        """
         state["t"] += n
         if state["t"] % ROWS:
             return
@@ -146,16 +152,17 @@ class Neighbours:
         if not is_known or (weights is not None and not weights[-ROWS:].any()):
             state["metric"] = metric.as_before(state["metric"])
             return
-        state["metric"] = self._metric(state, np.arange(len(rows) - ROWS, len(rows)))
-        lengths = self._lengths(state, rows[:, 1:-1], state["t"] - len(rows), weights)[1]
-        rows = np.concatenate([rows[:, :-1], lengths[:, None]], axis=1)
+        state["metric"] = self._metric(state, np.arange(len(rows) - ROWS, len(rows)), near)
+        rows = rows.copy()
+        rows[:, [0, -1]] = self._lengths(state, rows[:, 1:-1], state["t"] - len(rows), weights).T
         state["past"] = Past(rows, told, state["past"].window, len(rows), weights)
 
-    def _metric(self, state, places):
-        """Return the metric after it has learnt from the rows at such places."""
+    def _metric(self, state, places, near):
+        """Return the metrics after they have learnt from the rows at such places."""
         (rows, told), weights = state["past"].rows, state["past"].weights
-        Z = rows[places, 1:-1]
-        near = self._nearest(state, Z, places, 0, _BY_METRIC)[0]
+        Z, scales = rows[places, 1:-1], metric.of_all(state["metric"])
+        found = self._nearest(state, Z, places, scales[0 if near is None else len(near) :])
+        near = found if near is None else np.concatenate([near, found])
         differences = _differences(rows, Z, near)
         of_told = self.tell.missed(told.take(near, axis=0), told[places])
         counts = (None, None) if weights is None else (weights.take(near), weights[places])
@@ -173,9 +180,7 @@ class Neighbours:
         They are less for the latest, as far as they count as nearer. Rows of no weight are far from
         all.
         """
-        d, squares = Z.shape[1] - self.n_lags, Z * Z
-        of_columns = np.add.reduce(squares[:, :d], axis=1)
-        lengths = np.stack([of_columns, squares @ state["metric"]["scales"][-1]])
+        lengths = state["metric"]["scales"][-1] @ (Z * Z).T
         lengths -= _RECENT * np.arange(t, t + len(Z))
         if weights is not None:
             lengths[:, weights == 0.0] = _FAR
@@ -184,23 +189,26 @@ class Neighbours:
     def _sums(self, state, Z, base, ago, back):
         """Return forecasts (n, q, 1 + n_sums) alone and corrected, by rows known `ago` (n,).
 
-        The metric is that of as many steps `back`.
+        And the places of the nearest. The metrics are those of as many steps `back`.
         """
         (rows, told), weights = state["past"].rows, state["past"].weights
         known = len(rows) - ago  # how many of them each may know, of which the latest count
-        places = self._nearest(state, Z, known, back)
         scales = state["metric"]["scales"][-1 - back]
+        places = self._nearest(state, Z, known, scales)
         shares = self._shares(self._apart(rows, Z, places, known, scales))
         if weights is not None:
             shares *= weights.take(places)[:, :, None]
-        return self.tell.corrected(base, shares, told.take(places, axis=0))
+        return self.tell.corrected(base, shares, told.take(places, axis=0)), places
 
-    def _nearest(self, state, Z, known, back, views=slice(None)):
-        """Return the places (n_views, n, k) of the nearest of the first rows known, in no order."""
+    def _nearest(self, state, Z, known, scales):
+        """Return the places (m, n, k) of the nearest of the first rows known, in no order.
+
+        They are those by m metrics in which columns count as `scales` (m, width) say.
+        """
         (rows, _), n_rows, k = state["past"].rows, self._n_rows(Z.shape[1]), self.sizes[-1] + 1
         low, high = max(int(known.min()) - n_rows, 0), int(known.max())
         n_groups = _n_groups(high - low, k)
-        distances = self._distances(state, rows[low:high], Z, n_groups, back, views)
+        distances = self._distances(state, rows[low:high], Z, n_groups, scales)
         if len(Z) > 1:
             _bar(distances, np.maximum(known - n_rows, 0) - low, known - low)
         places = _nearest(distances, k, n_groups)
@@ -209,29 +217,27 @@ class Neighbours:
 
     def _apart(self, rows, Z, places, known, scales):
         """Return the squared distances (n_views, n, k) of rows at these places, exactly."""
-        d, apart = Z.shape[1] - self.n_lags, _differences(rows, Z, places)
-        distances = np.empty(places.shape)
-        np.add.reduce(apart[0, ..., :d], axis=2, out=distances[0])
-        np.matmul(apart[1], scales, out=distances[1])
+        distances = (_differences(rows, Z, places) @ scales[:, None, :, None])[..., 0]
         distances += _RECENT * (known[:, None] - places)
         return distances
 
-    def _distances(self, state, rows, Z, n_groups, back, views):
-        """Return squared distances (n_views, n, m) of rows kept, up to one number for each asked.
+    def _distances(self, state, rows, Z, n_groups, scales):
+        """Return squared distances (m, n, n_rows) of rows kept, up to one number for each asked.
 
-        Behind them are a few that are infinite, so that all groups of rows are of one size.
+        Behind them are a few that are infinite, so that all groups of rows are of one size. Rows
+        know their lengths as both views are now.
         """
-        (n, width), m, scales = Z.shape, len(rows), state["metric"]["scales"]
-        asked, d = np.zeros((_VIEWS, n, width + 2)), width - self.n_lags
-        asked[0, :, 0] = asked[1, :, -1] = 1.0
-        np.multiply(Z[:, :d], -2.0, out=asked[0, :, 1 : 1 + d])
-        np.multiply(Z, -2.0 * scales[-1 - back], out=asked[1, :, 1:-1])
-        asked = asked[views]
-        distances = np.empty((len(asked), n, -(-m // n_groups) * n_groups))
-        distances[..., m:] = np.inf
-        np.matmul(asked, rows.T, out=distances[..., :m])
-        if back:
-            distances[-1, :, :m] += np.square(rows[:, 1:-1]) @ (scales[-1 - back] - scales[-1])
+        (n, width), n_rows, known = Z.shape, len(rows), state["metric"]["scales"][-1]
+        asked = np.zeros((len(scales), n, width + 2))
+        asked[0, :, 0] = asked[1:, :, -1] = 1.0
+        np.multiply(Z, -2.0 * scales[:, None], out=asked[..., 1:-1])
+        distances = np.empty((len(asked), n, -(-n_rows // n_groups) * n_groups))
+        distances[..., n_rows:] = np.inf
+        np.matmul(asked, rows.T, out=distances[..., :n_rows])
+        for k, one in enumerate(scales):
+            now = known[min(k, len(known) - 1)]
+            if (one != now).any():
+                distances[k, :, :n_rows] += np.square(rows[:, 1:-1]) @ (one - now)
         return distances
 
     def _shares(self, distances):
@@ -281,4 +287,4 @@ def _nearest(distances, k, n_groups):
     return places.take(nearest + places.shape[1] * of_each).reshape(*lead, k)
 
 
-_NOW, _BY_METRIC = np.zeros(1, dtype=int), slice(1, None)
+_NOW = np.zeros(1, dtype=int)

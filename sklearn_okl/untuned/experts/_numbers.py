@@ -51,14 +51,14 @@ class NumberTargets:
         tell = ErrorsTold(constants.link_share, delay)
         self.neighbours = Neighbours(*of_near, tell, constants.burn_in, delay)
 
-    def start(self, n_experts, n_columns):
+    def start(self, n_experts, n_columns, seed):
         """Return the state before the first row."""
         return {
             # for each target an expert that sees no lags, by whose forecasts new units are known
             "reference": np.full(self.n_targets, self.n_walks),
             "mixture": self.mixture._start_targets(self.n_targets, n_experts, self.delay),
             "boosting": {},  # nothing before the first birth
-            "near": self.neighbours.start(n_columns, self.n_targets),
+            "near": self.neighbours.start(n_columns, self.n_targets, seed),
         }
 
     def no_targets(self):
