@@ -491,3 +491,48 @@ def test_long_text_is_remembered_by_its_hash():
     known = models[1]._columns
     models[1]._columns = known | {"categories": (tuple(dict.fromkeys(long)), ())}  # as once
     assert_array_equal(models[0].predict(frames[0]), models[1].predict(frames[1]))
+
+
+def of_categories(n, n_categories, seed, has_slopes):
+    """Return a frame, and targets whose slope depends on a category, or does not."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, n_categories, n)
+    frame = pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc"))
+    frame["kind"] = np.char.add("kind ", codes.astype(str))
+    slopes = rng.normal(size=n_categories)[codes] if has_slopes else np.sin(2.0 * frame["a"])
+    return frame, (slopes * frame["a"] + frame["b"]).to_numpy() + 0.3 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize(("n_categories", "are_seen"), [(8, True), (9, False), (16, False)])
+def test_indicators_of_many_categories_are_seen_by_who_is_born_later(n_categories, are_seen):
+    X, y = of_categories(700, n_categories, 0, True)
+    model = OnlineKernelRegressor(budget="fast", random_state=0).fit(X, y)
+    indicators = model._state["columns"]["layout"]["indicators"]
+    places = X.shape[1] + np.arange(len(indicators))
+    assert len(places) > n_categories - 2
+    for name, bank in model._state["banks"].items():
+        masks, n = bank["features"]["masks"], len(bank["members"])
+        frequencies = bank["features"]["frequencies"][:n, places[:-1]]
+        if name == "born":
+            assert (frequencies != 0.0).any()
+            continue
+        assert (masks[:n, :3] > 0.0).all()
+        assert (masks[:n, places] > 0.0).all() == are_seen
+        assert (masks[:n, places] > 0.0).any() == are_seen
+        assert not frequencies.size or (frequencies != 0.0).any() == are_seen
+
+
+@pytest.mark.long(every=2)
+@pytest.mark.parametrize("seed", range(4))
+def test_what_a_category_does_to_a_slope_is_learnt_and_costs_little_else(seed, monkeypatch):
+    def losses():
+        for has_slopes in (True, False):
+            X, y = of_categories(2500, 12, seed, has_slopes)
+            model = OnlineKernelRegressor(budget="fast", random_state=seed)
+            yield np.square(model.prequential_predict(X, y) - y)[100:].mean()
+
+    found = np.array(list(losses()))
+    monkeypatch.setattr("sklearn_okl.untuned.rows._layout.FEW", 8)
+    ratios = found / list(losses())
+    assert ratios[0] < 0.6
+    assert ratios[1] < 1.15  # other draws alone make a tenth

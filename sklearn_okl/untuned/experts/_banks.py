@@ -70,8 +70,11 @@ def frequencies_of(maps):
     return maps["frequencies"] if "frequencies" in maps else drawn_again(maps)
 
 
-def start_bank(plan, rng, delay=0, n_targets=None):
-    """Return the state of a bank of experts: those that are planned, and room for others."""
+def start_bank(plan, rng, delay=0, n_targets=None, unseen=()):
+    """Return the state of a bank of experts: those that are planned, and room for others.
+
+    Those that are planned do not see inputs in the places `unseen`.
+    """
     shape, members, size = plan
     expert = learner(shape.forgetting, shape.packed)
     u, m = shape.n_linear, shape.n_frequencies
@@ -89,18 +92,19 @@ def start_bank(plan, rng, delay=0, n_targets=None):
         ),
         "experts": expert._start(shape.n_features, n_targets, bank=[{}] * size, late=delay),
     } | ({"packed": True} if shape.packed else {})
-    add_members(bank, members, shape, rng)
+    add_members(bank, members, shape, rng, unseen=unseen)
     if shape.packed:
         expert._close(bank["experts"])
     return bank
 
 
-def add_members(bank, members, shape, rng, level=0.0, scales=None):
+def add_members(bank, members, shape, rng, level=0.0, scales=None, unseen=()):
     """Let experts be born into the room that a bank has for them, at some level of the targets.
 
     Where nothing is known of them, they forecast the level, a number or (q,): theta is
     (level, 0, ...), and b is A theta, as after a past that has taught them so. Scales (n_columns,),
-    one array per member, multiply what their kernels see.
+    one array per member, multiply what their kernels see. Inputs in the places `unseen` they do not
+    see.
     """
     low = len(bank["members"])
     places = slice(low, low + len(members))
@@ -120,13 +124,14 @@ def add_members(bank, members, shape, rng, level=0.0, scales=None):
     }
     for k, member in enumerate(members, low):
         seen = shape.seen(member["lags"], member["trees"])
-        n_seen = int(seen.sum())
-        n_lines = shape.n_heard or n_seen
+        seen[np.array(unseen, dtype=int)] = False
+        n_lines = shape.n_heard or int(seen.sum())
         maps["masks"][k] = (shape.n_heard > 0 or seen[: shape.n_linear]) / np.sqrt(n_lines)
         maps["halves"][k] = member["ranks"]
         if shape.n_frequencies:
-            columns = shape.columns(member["lags"], member["ranks"])
-            scale = np.ones(n_seen) if scales is None else scales[k - low][columns]
+            columns = np.arange(shape.n_columns)[shape.columns(member["lags"], member["ranks"])]
+            columns = columns[~np.isin(columns % shape.n_inputs, unseen)]
+            scale = np.ones(len(columns)) if scales is None else scales[k - low][columns]
             if "frequencies" in maps:
                 maps["frequencies"][k, columns] = drawn(member, scale, shape.n_frequencies, rng)
             else:

@@ -96,24 +96,24 @@ class Experts:
         """Return the banks that stand by in the first rounds, and that of those born after it."""
         return reserves(n_features, self.lags, self.forgetting, self.budget, self.constants)
 
-    def start(self, n_features, seed, n_trees=0):
-        """Return the state before the first row; the last features may be forecasts of trees."""
+    def start(self, n_features, seed, n_trees=0, unseen=()):
+        """Return the state at the start; the last features are of trees, `unseen` are for the born."""
         rng, plans = np.random.RandomState(seed), self.plan(n_features - n_trees, n_trees)
         if self.has_reserve:
             plans = with_reserves(plans, self.reserves(n_features - n_trees))
         n_experts = self.inputs.n_walks + sum(bank.room for bank in plans.values()) + len(KINDS)
         return {
             "inputs": self.inputs.start(n_features, n_trees),
-            "banks": self._start_banks(plans, rng, seed),
+            "banks": self._start_banks(plans, rng, seed, unseen),
             "leaves": self.leaves.start(n_features - n_trees),
             "rounds": np.zeros(n_experts, dtype=int),
             "losses": np.zeros((*self.kind.shape, n_experts)),
             "masses": np.zeros(n_experts),  # sums of the weights of the rows forecast
         } | self.kind.start(n_experts, n_features - n_trees, seed)
 
-    def _start_banks(self, plans, rng, seed):
+    def _start_banks(self, plans, rng, seed, unseen):
         """Return the banks by name; those in reserve draw what a model without lags draws."""
-        of_banks = self.delay, self.kind.n_targets
+        of_banks = self.delay, self.kind.n_targets, unseen
         others = np.random.RandomState(seed) if self.has_reserve else rng
         return {
             name: start_bank(bank, others if name.endswith(IN_RESERVE) else rng, *of_banks)

@@ -1,7 +1,7 @@
 """What the experts see of categories and of gaps: numbers that are learnt from the rows before.
 
 A category is the mean of the targets of its rows, shrunk to that of all rows; columns of few
-categories are indicators besides. The mean serves many categories, such as places:
+categories are indicators besides, see `_layout.py`. The mean serves many categories, as of places:
 D. Micci-Barreca, "A preprocessing scheme for high-cardinality categorical attributes in
 classification and prediction problems", SIGKDD Explorations 3(1), 2001. As it is taken from earlier
 rows only, no row sees its own target.

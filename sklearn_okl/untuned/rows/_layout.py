@@ -2,13 +2,17 @@
 
 A layout says which columns are categories, which of these have indicators, which columns of few
 values a tree sees, and whether gaps are shown. What is learnt of all this is in `_encoding.py`.
+
+Indicators of many categories cost who has little to learn from them more rows than they are worth
+at first. So only experts that are born later see them, as far as those before depend on them.
 """
 
 import numpy as np
 
 from . import _steps as steps
 
-FEW = 8  # categories of a column up to which each has an indicator
+FEW = 16  # categories of a column up to which each has an indicator
+AT_FIRST = 8  # and up to which all experts see it
 MOST = 64  # indicators in all
 OTHERS = -2  # in place of a category: all those without an indicator
 
@@ -57,6 +61,13 @@ def is_same(layout, other):
 def width_of(layout, n_columns):
     """Return how many columns a single target makes of rows."""
     return n_columns + len(layout["indicators"]) + has_tree(layout) + layout["gaps"]
+
+
+def seen_later(layout, n_columns):
+    """Return the places of indicators that only experts who are born later see."""
+    columns = layout["indicators"][:, 0]
+    n_of_column = (columns[:, None] == columns).sum(axis=1)  # one of them for all others
+    return n_columns + np.flatnonzero(n_of_column > AT_FIRST + 1)
 
 
 def has_tree(layout):
