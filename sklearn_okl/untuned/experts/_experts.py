@@ -97,7 +97,7 @@ class Experts:
         return reserves(n_features, self.lags, self.forgetting, self.budget, self.constants)
 
     def start(self, n_features, seed, n_trees=0, unseen=()):
-        """Return the state at the start; the last features are of trees, `unseen` are for the born."""
+        """Return the first state; the last features are of trees, those `unseen` for the born."""
         rng, plans = np.random.RandomState(seed), self.plan(n_features - n_trees, n_trees)
         if self.has_reserve:
             plans = with_reserves(plans, self.reserves(n_features - n_trees))
