@@ -126,8 +126,8 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     types, so later frames may have others, and a missing category is one more. A category enters as
     the mean of its targets so far, less that of all and shrunk as if ten rows of no difference had
     been there [5]_. Columns of up to 16 categories in the first 64 rows have an indicator for each,
-    and one for all others; of more than 8, only kernels born later see them. There are 64 in all.
-    1024 categories of a column are told apart; any more share 64 numbers.
+    and one for all others, 64 in all; those of more than 8 are seen by kernels born later, by the
+    chain and by similar rows. 1024 categories are told apart; any more share 64 numbers.
 
     *Columns of few values.* Up to 16 columns of numbers that have at most 32 distinct values in the
     first 64 rows are also seen by a regression tree [7]_, which finds steps and combinations of

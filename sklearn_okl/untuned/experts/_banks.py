@@ -129,8 +129,8 @@ def add_members(bank, members, shape, rng, level=0.0, scales=None, unseen=()):
         maps["masks"][k] = (shape.n_heard > 0 or seen[: shape.n_linear]) / np.sqrt(n_lines)
         maps["halves"][k] = member["ranks"]
         if shape.n_frequencies:
-            columns = np.arange(shape.n_columns)[shape.columns(member["lags"], member["ranks"])]
-            columns = columns[~np.isin(columns % shape.n_inputs, unseen)]
+            first = shape.columns(member["lags"], member["ranks"]).start
+            columns = first + np.flatnonzero(seen)
             scale = np.ones(len(columns)) if scales is None else scales[k - low][columns]
             if "frequencies" in maps:
                 maps["frequencies"][k, columns] = drawn(member, scale, shape.n_frequencies, rng)
