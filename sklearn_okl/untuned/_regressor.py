@@ -116,8 +116,7 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     they help, and where it has none the mixture leaves these experts aside. But for "fast", half of
     the kernels that never forget see, in place of the inputs, the normal scores of their ranks
     among the rows before, as of :class:`RunningQuantileTransformer`, which no tail and no curved
-    unit can spoil; every other one of these sees two columns at a time, as a sum of kernels on
-    pairs.
+    unit can spoil; every other one of these sees pairs of columns, as a sum of kernels.
 
     *Categories.* Kinds of columns are those of the first call, or of the first value of a column
     that is empty there: numbers and booleans; categories, which are the columns of frames of
@@ -126,8 +125,9 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     types, so later frames may have others, and a missing category is one more. A category enters as
     the mean of its targets so far, less that of all and shrunk as if ten rows of no difference had
     been there [5]_. Columns of up to 16 categories in the first 64 rows have an indicator for each,
-    and one for all others, 64 in all; those of more than 8 are seen by kernels born later, by the
-    chain and by similar rows. 1024 categories are told apart; any more share 64 numbers.
+    and one for all others, 64 in all; those of more than 8, and logarithms of columns over orders
+    of magnitude, 16 at most, are seen by kernels born later, by the chain and by similar rows. 1024
+    categories are told apart; any more share 64 numbers.
 
     *Columns of few values.* Up to 16 columns of numbers that have at most 32 distinct values in the
     first 64 rows are also seen by a regression tree [7]_, which finds steps and combinations of
@@ -140,9 +140,9 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     columns are tried on the latest 512 and 2048: grown from half of them they forecast the others.
     One learns the targets, the other what a linear expert leaves of them. The best one, if it tells
     by two standard errors what the mixture has missed, and a hundredth of its squares (a fiftieth
-    where it is judged on up to 256 rows), is an expert from then on, grown anew whenever the past
-    has grown by half. Rows are parted by pairs of columns, too, where four parts explain more for
-    each of their splits than any single one [8]_.
+    where it is judged on up to 256 rows), is an expert from then on, grown anew as the past grows
+    by half. Rows are parted by pairs of columns, too, where four parts explain more for each of
+    their splits than any single one [8]_.
 
     *Gaps.* A missing number, NaN, enters as the mean of its column or, once there are 64 rows since
     the first gap, as its conditional mean given the other columns of the row, for which
@@ -233,10 +233,10 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     the same on any machine. Below 2000 rows they have 60 trees of 16 leaves, then 100 of 31. A
     ``RefitRegressor()`` as `trees` waits for nothing. What is made of targets is in their unit, as
     the fence left them, and in single precision, so that rounding does not choose between splits
-    that are equally good. After a new level or unit the trees' past
-    counts on in the new one, as does what kernels know; where the first targets are learnt again,
-    it starts anew with them. A ``random_state`` of None is the model's, drawn once. Where the
-    estimator takes no gaps in X, means of its past fill them.
+    that are equally good. After a new level or unit the trees' past counts on in the new one, as
+    does what kernels know; where the first targets are learnt again, it starts anew with them. A
+    ``random_state`` of None is the model's, drawn once. Where the estimator takes no gaps in X,
+    means of its past fill them.
 
     *Weights.* ``sample_weight`` multiplies a row in the updates of the experts, in the losses of
     the mixture and of ``experts_``, and in the fits of `trees`, whose `fit` must take it. What

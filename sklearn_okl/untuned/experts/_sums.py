@@ -126,7 +126,8 @@ def _of_leaves(leaves, state, Z, weights, steady):
 def _owners(encoder, layout, columns, n_lags):
     """Return whose the inputs are, trees and lags included: of a column, or of `OTHERS`."""
     of_gaps, of_trees = columns.max(initial=-1) + 1 + np.arange(2)
-    own = [*columns, *columns[layout["indicators"][:, 0]], *[of_gaps] * layout["gaps"]]
+    own = [*columns, *columns[layout["indicators"][:, 0]], *columns[layout["tails"]]]
+    own += [of_gaps] * layout["gaps"]
     of_others = [own[j] for j in encoder._own(layout) if j >= 0]
     of_others += [of_gaps] * int((encoder._own(layout) < 0).sum())
     own += of_others * encoder.n_others

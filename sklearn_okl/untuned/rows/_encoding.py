@@ -16,6 +16,7 @@ from ...features._moments import faded
 from . import _steps as steps
 from ._columns import N_OWN, N_SHARED
 from ._layout import OTHERS, gaps_in_numbers, has_tree, mark_units, width_of
+from ._tails import logarithms
 
 _SHRUNK = 10.0  # rows that the mean of all rows counts as in that of a category
 _ROUNDING = 1e-12  # share of the mean of all rows by which that of a category differs at least
@@ -59,7 +60,7 @@ class Encoder:
         return has_tree(layout) * (1 + self.n_others)
 
     def start(self, layout, n_columns):
-        """Return the state before the first row: empty where rows are shown as they are."""
+        """Return the state before the first row: none where nothing is learnt of a target."""
         if not len(layout["nominal"]) and not layout["gaps"] and not has_tree(layout):
             return {"layout": layout}
         first = _start(layout, n_columns)
@@ -96,7 +97,7 @@ class Encoder:
     def learn(self, state, X, Y):
         """Learn rows (n, d) and targets (n,) or (n, q); return what was to be seen before each."""
         if "all" not in state:
-            return X
+            return _with_logarithms(X, state["layout"])
         if self.n_targets is None:
             return self._learn(state, X, Y)
         Z = self._learn(state, X, Y[:, 0])
@@ -106,7 +107,7 @@ class Encoder:
     def look(self, state, X, ago=0):
         """Return what is seen of rows, each as if the next, from what was known some rounds ago."""
         if "all" not in state:
-            return X
+            return _with_logarithms(X, state["layout"])
         Z = self._look({name: part for name, part in state.items() if name != "others"}, X, ago)
         others = [self._look(other, X, ago) for other in state.get("others", ())]
         return self._beside(Z, others, state)
@@ -192,6 +193,9 @@ class Encoder:
             mine = np.flatnonzero(layout["indicators"][:, 0] == j)
             other = ~Z[:, d + mine].any(axis=1) & ~np.isnan(X[:, j])
             Z[:, d + mine[wanted[mine] == OTHERS]] = other[:, None]
+        low = d + len(wanted)
+        if len(layout["tails"]):
+            Z[:, low : low + len(layout["tails"])] = _with_logarithms(X, layout)[:, d:]
         if layout["gaps"]:
             of_gaps = state["of_gaps"]
             of_gaps = (
@@ -209,6 +213,13 @@ class Encoder:
             Z[:, -1] = steps.forecasts(state["steps"], *of_rows, n_before, most=self.most_rows)
         state["all"] = known[-1]
         return Z
+
+
+def _with_logarithms(X, layout):
+    """Return rows with the logarithms of columns with long tails behind them, if there are any."""
+    if not len(layout["tails"]):
+        return X
+    return np.hstack([X, logarithms(X, layout["tails"], layout["shifts"])])
 
 
 def _start(layout, n_columns):

@@ -1,15 +1,18 @@
 """How columns are shown to the experts: what their first rows ask for, and how wide that is.
 
-A layout says which columns are categories, which of these have indicators, which columns of few
-values a tree sees, and whether gaps are shown. What is learnt of all this is in `_encoding.py`.
+A layout says which columns are categories, which of these have indicators, which columns have
+their logarithms beside them, which columns of few values a tree sees, and whether gaps are shown.
+What is learnt of all this is in `_encoding.py`.
 
-Indicators of many categories cost who has little to learn from them more rows than they are worth
-at first. So only experts that are born later see them, as far as those before depend on them.
+Indicators of many categories, and logarithms, cost who has little to learn from them more rows than
+they are worth at first. So only experts that are born later see them, as far as those before depend
+on them.
 """
 
 import numpy as np
 
 from . import _steps as steps
+from . import _tails as tails
 
 FEW = 16  # categories of a column up to which each has an indicator
 AT_FIRST = 8  # and up to which all experts see it
@@ -24,6 +27,8 @@ def plain_layout(nominal):
         "at_first": nominal,  # and those of which no value was known, which may be numbers
         # column and category of each indicator
         "indicators": np.empty((0, 2), dtype=int),
+        "tails": np.empty(0, dtype=int),  # columns with long tails
+        "shifts": np.empty(0),  # and what is added to each before its logarithm is taken
         "few": np.empty(0, dtype=int),  # columns of few values, which a tree sees
         "gaps": False,  # whether a column says what a missing value says of the target
     }
@@ -42,11 +47,15 @@ def layout_of(nominal, X):
         if n + len(pairs) <= MOST:
             indicators += pairs
             n += len(pairs)
+    few = steps.columns_of_few(X, nominal)
+    long, shifts = tails.long_tailed(X, np.union1d(nominal, few))
     return {
         "nominal": nominal,
         "at_first": np.union1d(nominal, np.flatnonzero(np.isnan(X).all(axis=0))),
         "indicators": np.array(indicators, dtype=int).reshape(-1, 2),
-        "few": steps.columns_of_few(X, nominal),
+        "tails": long,
+        "shifts": shifts,
+        "few": few,
         "gaps": bool(np.isnan(np.delete(X, nominal, axis=1)).any()),
     }
 
@@ -54,20 +63,22 @@ def layout_of(nominal, X):
 def is_same(layout, other):
     """Tell whether two layouts show the same."""
     return layout["gaps"] == other["gaps"] and all(
-        np.array_equal(layout[name], other[name]) for name in ("indicators", "few")
+        np.array_equal(layout[name], other[name]) for name in ("indicators", "tails", "few")
     )
 
 
 def width_of(layout, n_columns):
     """Return how many columns a single target makes of rows."""
-    return n_columns + len(layout["indicators"]) + has_tree(layout) + layout["gaps"]
+    n_beside = len(layout["indicators"]) + len(layout["tails"])
+    return n_columns + n_beside + has_tree(layout) + layout["gaps"]
 
 
 def seen_later(layout, n_columns):
-    """Return the places of indicators that only experts who are born later see."""
+    """Return the places of indicators and logarithms that only experts born later see."""
     columns = layout["indicators"][:, 0]
     n_of_column = (columns[:, None] == columns).sum(axis=1)  # one of them for all others
-    return n_columns + np.flatnonzero(n_of_column > AT_FIRST + 1)
+    are_late = np.append(n_of_column > AT_FIRST + 1, np.ones(len(layout["tails"]), dtype=bool))
+    return n_columns + np.flatnonzero(are_late)
 
 
 def has_tree(layout):
