@@ -726,6 +726,11 @@ SPOILT = {
         circular_tree,
         "do not go together",
     ),
+    "a logarithm of 0": (
+        OnlineKernelRegressor(budget="fast", random_state=0),
+        lambda m: m._state["columns"]["layout"].update(tails=np.zeros(1, int), shifts=np.zeros(1)),
+        "do not go together",
+    ),
     "gaps of rows that never were": (
         OnlineKernelRegressor(budget="fast", random_state=0, lags=0),
         lambda m: m._state["inputs"]["gaps"].update(

@@ -39,7 +39,7 @@ class ClassTargets:
         tell = ClassesTold(constants.link_share, delay)
         self.neighbours = Neighbours(*of_near, tell, constants.burn_in, delay)
 
-    def start(self, n_experts, n_columns, seed):
+    def start(self, n_experts, n_columns, seed, n_codes):
         """Return the state before the first row."""
         near = self.neighbours.start(n_columns, self.n_classes, seed)
         return {"mixture": self.mixture.start(n_experts), "boosting": {}, "near": near}

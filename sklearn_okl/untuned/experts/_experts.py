@@ -96,8 +96,11 @@ class Experts:
         """Return the banks that stand by in the first rounds, and that of those born after it."""
         return reserves(n_features, self.lags, self.forgetting, self.budget, self.constants)
 
-    def start(self, n_features, seed, n_trees=0, unseen=()):
-        """Return the first state; the last features are of trees, those `unseen` for the born."""
+    def start(self, n_features, seed, n_trees=0, unseen=(), n_codes=(0, 0)):
+        """Return the first state; the last features are of trees, those `unseen` for the born.
+
+        Codes that are handed over are so many, and of these so many, the last ones, categories.
+        """
         rng, plans = np.random.RandomState(seed), self.plan(n_features - n_trees, n_trees)
         if self.has_reserve:
             plans = with_reserves(plans, self.reserves(n_features - n_trees))
@@ -109,7 +112,7 @@ class Experts:
             "rounds": np.zeros(n_experts, dtype=int),
             "losses": np.zeros((*self.kind.shape, n_experts)),
             "masses": np.zeros(n_experts),  # sums of the weights of the rows forecast
-        } | self.kind.start(n_experts, n_features - n_trees, seed)
+        } | self.kind.start(n_experts, n_features - n_trees, seed, n_codes)
 
     def _start_banks(self, plans, rng, seed, unseen):
         """Return the banks by name; those in reserve draw what a model without lags draws."""
@@ -122,16 +125,17 @@ class Experts:
 
     def learn_rows(self, state, X, y, weights, run):
         """Learn rows as they come, and targets; return what `learn` does."""
+        codes = codes_of(state, X)
         Z = self.encoder.learn(state["columns"], X, self.kind.targets(y))
-        return self.learn(state, Z, y, ages_of(state), run, weights)
+        return self.learn(state, Z, y, ages_of(state), run, weights, codes)
 
     def forecast_rows(self, state, X, ago=0, ahead=False):
         """Return forecasts of rows as they come by what was known some rounds ago."""
         of_columns = self.delay - np.arange(len(X)) if ahead else ago
         Z = self.encoder.look(state["columns"], X, of_columns)
-        return self.forecast(state, Z, ages_of(state), ago, ahead)
+        return self.forecast(state, Z, ages_of(state), ago, ahead, codes_of(state, X))
 
-    def learn(self, state, X, y, ages, run, weights=None):
+    def learn(self, state, X, y, ages, run, weights=None, codes=None):
         """Learn rows and targets (n, q), or places (n,), that have counted for `ages` rounds.
 
         Of weights (n,) know the experts' updates, the mixtures, and the losses.
@@ -168,7 +172,7 @@ class Experts:
         if self.kind.first_counts:
             n_first = max(self.delay - n_learnt, 0)
         state["masses"] += np.where(np.isnan(F[0, -1]), 0.0, counted[n_first:].sum())
-        forecasts = self.kind.learn(state, F, y, seen, heard, weights)
+        forecasts = self.kind.learn(state, F, y, seen._replace(codes=codes), heard, weights)
         if not self.budget.compact:
             issued = self.kind.as_targets(forecasts)
             self.leaves.keep(state["leaves"], n_learnt, X, u, issued, bases)
@@ -177,16 +181,19 @@ class Experts:
             self.sizes.learn(state["sizes"], seen, forecasts, u, n_first, run, weights)
         return forecasts, F
 
-    def forecast(self, state, X, ages, ago=0, ahead=False):
+    def forecast(self, state, X, ages, ago=0, ahead=False, codes=None):
         """Return forecasts (n, q) by what was known some rounds ago; learns nothing."""
         of_inputs = self.delay - np.arange(len(X)) if ahead else ago
         F, seen = self.ask(state, X, ago, of_inputs)
+        seen = seen._replace(codes=codes)
         return self.kind.forecast(state, F, seen, self._heard(state, ages, ago), ago, of_inputs)
 
     def forecast_sizes(self, state, X, ago=0, ahead=False):
         """Return the sizes (n, q) of the errors that forecasts of rows as they come will make."""
         of_inputs = self.delay - np.arange(len(X)) if ahead else ago
-        F, seen = self.ask(state, self.encoder.look(state["columns"], X, of_inputs), ago, of_inputs)
+        Z = self.encoder.look(state["columns"], X, of_inputs)
+        F, seen = self.ask(state, Z, ago, of_inputs)
+        seen = seen._replace(codes=codes_of(state, X))
         heard = self._heard(state, ages_of(state), ago)
         forecasts = self.kind.forecast(state, F, seen, heard, ago, of_inputs)
         return self.sizes.forecast(state["sizes"], seen, forecasts, ago, of_inputs)
@@ -574,6 +581,11 @@ def ages_of(state):
     if "targets" not in state:
         return [state["t"]]
     return [state["t"] - guard["since"] for guard in state["targets"]]
+
+
+def codes_of(state, X):
+    """Return the codes (n, n_codes) of rows as they came."""
+    return X[:, state["columns"]["layout"]["codes"]]
 
 
 def _asked(bank, U, ago):

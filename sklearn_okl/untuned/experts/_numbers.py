@@ -13,6 +13,7 @@ from ...aggregators._sides import regression
 from ...features._units import deviations, mean_and_variance
 from ._banks import inputs_of
 from ._boosting import Boosting
+from ._cells import Cells
 from ._neighbours import Neighbours
 from ._plan import LINK, WALKS
 from ._told import ErrorsTold
@@ -50,14 +51,16 @@ class NumberTargets:
         of_near = constants.neighbours, budget.n_near, lags * n_targets
         tell = ErrorsTold(constants.link_share, delay)
         self.neighbours = Neighbours(*of_near, tell, constants.burn_in, delay)
+        self.cells = Cells(constants.link_share, delay)
 
-    def start(self, n_experts, n_columns, seed):
+    def start(self, n_experts, n_columns, seed, n_codes):
         """Return the state before the first row."""
         return {
             # for each target an expert that sees no lags, by whose forecasts new units are known
             "reference": np.full(self.n_targets, self.n_walks),
             "mixture": self.mixture._start_targets(self.n_targets, n_experts, self.delay),
             "boosting": {},  # nothing before the first birth
+            "cells": {} if self.budget.compact else self.cells.start(*n_codes, self.n_targets),
             "near": self.neighbours.start(n_columns, self.n_targets, seed),
         }
 
@@ -95,6 +98,9 @@ class NumberTargets:
         if state["boosting"]:
             U = inputs_of(state["boosting"]["bank"], seen)
             forecasts = self.boosting.learn(state["boosting"], U, forecasts, u, sane, weights)
+        if state["cells"]:
+            of_rows = seen.codes, forecasts, u, limits, weights
+            forecasts = self.cells.learn(state["cells"], *of_rows)
         if state["near"]:
             Z = self.compared(seen.inputs)
             forecasts = self.neighbours.learn(state["near"], Z, forecasts, u, sane, weights)
@@ -105,22 +111,25 @@ class NumberTargets:
         return self._forecasts(state, F, seen, heard, ago)[1]
 
     def told_by_neighbours(self, state, F, seen, heard):
-        """Return what the errors of similar rows add to forecasts (n, q) now."""
+        """Return what the errors of rows of equal codes, and of similar ones, add (n, q) now."""
         forecasts, corrected = self._forecasts(state, F, seen, heard)
         return corrected - forecasts
 
     def _forecasts(self, state, F, seen, heard, ago=0):
-        """Return forecasts (n, q), and the same corrected by the errors of similar rows."""
+        """Return forecasts (n, q), and the same corrected by the errors of rows that are alike."""
         of_rows = F.transpose(1, 0, 2), seen.scale, np.array(heard), ago
         forecasts, limits = self.mixture._forecast_rows(state["mixture"], *of_rows)
         sane = partial(_limits.sane, limits=limits)
         if state["boosting"]:
             U = inputs_of(state["boosting"]["bank"], seen)
             forecasts = self.boosting.forecast(state["boosting"], U, forecasts, sane, ago)
-        if not state["near"]:
-            return forecasts, forecasts
-        of_rows = self.compared(seen.inputs), forecasts, sane, ago
-        return forecasts, self.neighbours.forecast(state["near"], *of_rows)
+        corrected = forecasts
+        if state["cells"]:
+            corrected = self.cells.forecast(state["cells"], seen.codes, corrected, limits, ago)
+        if state["near"]:
+            of_rows = self.compared(seen.inputs), corrected, sane, ago
+            corrected = self.neighbours.forecast(state["near"], *of_rows)
+        return forecasts, corrected
 
     def compared(self, inputs):
         """Return by what rows are near to each other, as kernels see it: ranks, where there are.
@@ -175,8 +184,14 @@ class NumberTargets:
             regression(*stack, self.delay > 0)._open(one)  # rows that wait take more than sums
 
     def forget_errors(self, state):
-        """Forget what similar rows were forecast wrongly by, as it was by others."""
-        for j in range(self.n_targets if state["near"] else 0):
+        """Forget what rows that are alike were forecast wrongly by, as it was by others."""
+        for j in range(self.n_targets):
+            self._forget_errors_of(state, j)
+
+    def _forget_errors_of(self, state, j):
+        if state["cells"]:
+            self.cells.forget_target(state["cells"], j)
+        if state["near"]:
             self.neighbours.forget_target(state["near"], j)
 
     def forget_target(self, state, j):
@@ -185,5 +200,4 @@ class NumberTargets:
         self.mixture._forget_target(state["mixture"], j)
         if state["boosting"]:
             self.boosting.forget_target(state["boosting"], j)
-        if state["near"]:
-            self.neighbours.forget_target(state["near"], j)
+        self._forget_errors_of(state, j)

@@ -14,7 +14,7 @@ from ...aggregators._stacked_row import MixtureRow
 from ..rows._input_row import InputRow
 from ..rows._inputs import Seen
 from ._bank_rows import BankRow, PackedBankRow, layout_of
-from ._experts import ages_of
+from ._experts import ages_of, codes_of
 from ._leaves import TREES
 
 
@@ -113,6 +113,8 @@ class ExpertsRow:
         """Whether all that it writes is: of experts, their inputs and their mixture."""
         state, parts = self.state, (self.inputs, self.of_banks, self.mixture)
         written = [state["losses"], state["masses"]]
+        if state["cells"]:
+            written += self.experts.kind.cells.written(state["cells"])
         if state["near"]:
             written += self.experts.kind.neighbours.written(state["near"])
         for part in parts:
@@ -157,16 +159,19 @@ class ExpertsRow:
             of_row = state["leaves"], self.Z, self.bases
             F[:, TREES], self.in_leaves = experts.leaves.ask_row(*of_row)
         forecasts = self.mixture.ask(F, asleep, scales, state["t"])
-        return forecasts if forecasts is None else self._corrected(forecasts)
+        return forecasts if forecasts is None else self._corrected(forecasts, X)
 
-    def _corrected(self, forecasts):
-        """Return forecasts (q,) corrected by the chain, and by the errors of similar rows."""
+    def _corrected(self, forecasts, X):
+        """Return forecasts (q,) corrected by the chain, and by errors of rows that are alike."""
         state, kind, (inputs, _) = self.state, self.experts.kind, self.seen[0]
         limits = self.mixture.before.limits
         if state["boosting"]:
             n_columns = state["boosting"]["bank"]["features"]["frequencies"].shape[1]
             of_row = inputs[None, :n_columns], forecasts, limits
             forecasts, self.of_links = kind.boosting.ask_row(state["boosting"], *of_row)
+        if state["cells"]:
+            of_row = codes_of(state, X)[0], forecasts, limits
+            forecasts, self.of_cells = kind.cells.ask_row(state["cells"], *of_row)
         if state["near"]:
             of_row = kind.compared(inputs[None])[0], forecasts, limits
             forecasts, self.of_near = kind.neighbours.ask_row(state["near"], *of_row)
@@ -182,6 +187,8 @@ class ExpertsRow:
         self.mixture.teach(u, weight)
         if state["boosting"]:
             experts.kind.boosting.teach_row(state["boosting"], self.of_links, u, weight)
+        if state["cells"]:
+            experts.kind.cells.teach_row(state["cells"], self.of_cells, u, weight)
         if state["near"]:
             experts.kind.neighbours.teach_row(state["near"], self.of_near, u, weight)
         state["rounds"] += self.n_steps

@@ -12,6 +12,7 @@ import numpy as np
 from ...inspection._parts import NOBODY, Boxes, Line, waves_of_bank
 from ..rows._layout import has_tree
 from ._banks import awake, frequencies_of, inputs_of, n_heard
+from ._experts import codes_of
 from ._leaves import KINDS, TREES
 
 OTHERS = "missing values", "trees of few values", "similar rows"  # who play besides the columns
@@ -32,6 +33,7 @@ def parts_of(experts, state, X, columns, ages):
     """
     Z = experts.encoder.look(state["columns"], X)
     F, seen = experts.ask(state, Z)
+    seen = seen._replace(codes=codes_of(state, X))
     of_mixture = state, F, seen, experts._heard(state, ages)
     weights, links, constant = experts.kind.lines(*of_mixture)
     steady = _owners(experts.encoder, state["columns"]["layout"], columns, experts.lags)
@@ -55,7 +57,7 @@ def parts_of(experts, state, X, columns, ages):
     if links is not None:
         bank = awake(state["boosting"]["bank"])
         parts += _of_bank(bank, seen, links, inputs, steady)
-    if state["near"]:
+    if state["near"] or state.get("cells"):
         told, of_similar = experts.kind.told_by_neighbours(*of_mixture), columns.max(initial=-1) + 3
         own, nothing = np.eye(told.shape[1]), np.zeros(told.shape[1])
         parts.append(Line(told, own, nothing, np.full(len(own), of_similar)))

@@ -32,23 +32,23 @@ class ExpertsAndTrees(Experts):
         self.takes_rows = False  # batch models have a word in each of them
         self.trees = trees(estimator, n, lags, self)
 
-    def start(self, n_features, seed, n_trees=0, unseen=()):
+    def start(self, n_features, seed, n_trees=0, unseen=(), n_codes=(0, 0)):
         plans = self.plan(n_features - n_trees, n_trees)
         n_columns = n_features + self.trees.n_lag_columns
         more = self.trees.start(n_columns, seed, allowance(plans, 2 * self.trees.n_pairs))
-        return super().start(n_features, seed, n_trees, unseen) | more
+        return super().start(n_features, seed, n_trees, unseen, n_codes) | more
 
-    def learn(self, state, X, y, ages, run, weights=None):
+    def learn(self, state, X, y, ages, run, weights=None, codes=None):
         """Learn rows and targets; return the forecasts of the whole, and of the experts."""
         lags = self.trees.learn_lags(state, y)
         limits = self.trees.limits(state, y)  # before the mixture learns them itself
-        of_kernels, F = super().learn(state, X, y, ages, run, weights)
+        of_kernels, F = super().learn(state, X, y, ages, run, weights, codes)
         return self.trees.learn(state, seen(X, lags), y, of_kernels, limits, weights), F
 
-    def forecast(self, state, X, ages, ago=0, ahead=False):
+    def forecast(self, state, X, ages, ago=0, ahead=False, codes=None):
         """Return forecasts by what was known some rounds ago; learns nothing."""
         of_inputs = self.delay - np.arange(len(X)) if ahead else ago
-        F = self._ask_all(state, X, ages, ago, ahead)
+        F = self._ask_all(state, X, ages, ago, ahead, codes)
         return self.trees.mixed(state, F, ago, of_inputs)
 
     def forecasts(self, state, X, ages):
@@ -79,12 +79,13 @@ class ExpertsAndTrees(Experts):
             others = table | {"weight": table["weight"] * weights[0]}
             yield {name: np.concatenate([part, rows[name]]) for name, part in others.items()}
 
-    def _ask_all(self, state, X, ages, ago=0, ahead=False):
+    def _ask_all(self, state, X, ages, ago=0, ahead=False, codes=None):
         """Return the forecasts (n, 3, q or C) of kernels and trees known some rounds ago."""
         of_inputs = self.delay - np.arange(len(X)) if ahead else ago
         lags = self.trees.look_at_lags(state, of_inputs)
         rows = seen(X, np.broadcast_to(lags, (len(X), self.trees.n_lag_columns)))
-        return self.trees.ask(state, rows, super().forecast(state, X, ages, ago, ahead), ago)
+        of_kernels = super().forecast(state, X, ages, ago, ahead, codes)
+        return self.trees.ask(state, rows, of_kernels, ago)
 
 
 class Trees:

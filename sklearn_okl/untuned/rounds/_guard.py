@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...base import _copied
-from ..experts._experts import ages_of
+from ..experts._experts import ages_of, codes_of
 from . import _blocks, _nones
 from . import _row_fence as row_fence
 from . import _target_units as target_units
@@ -344,7 +344,7 @@ class Guard(NoGuard):
             strange = experts.inputs.units.look(state["inputs"]["rows"], row.Z)[1]
             return row.ask(X)[None], row.F[:, None, row.without_lags], strange
         Z = experts.encoder.look(state["columns"], X, delay)
-        asked = experts.forecast(state, Z, ages_of(state), delay)
+        asked = experts.forecast(state, Z, ages_of(state), delay, codes=codes_of(state, X))
         return asked, *experts.that_see_rows(state, Z, delay)
 
     def _learn_rows(self, state, X, u, weights, row=None):

@@ -36,6 +36,8 @@ class Seen(NamedTuple):
         Variances of the inputs that were filled into gaps, 0 elsewhere; None without gaps.
     strange : ndarray of shape (n,)
         Whether the row, or one of the latest, is far from the row before.
+    codes : ndarray of shape (n, n_codes) or None
+        Whole numbers and categories as they came, of who wants them.
     """
 
     inputs: np.ndarray
@@ -44,6 +46,7 @@ class Seen(NamedTuple):
     scale: np.ndarray
     spreads: np.ndarray | None
     strange: np.ndarray
+    codes: np.ndarray | None = None
 
 
 class LaggedInputs:
