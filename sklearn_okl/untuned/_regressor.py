@@ -217,6 +217,10 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     ("fast": 2048, "tiny": none) correct what is forecast, nearest by columns, and by these and
     lags, in metrics learnt from errors (Weinberger, Tesauro, AISTATS 2007). BOA mixes them and it.
 
+    *Equal codes.* Whole numbers, categories and dates are codes. Rows of equal ones, of two at a
+    time, correct what is forecast by a table of their errors, as those of holidays, where that has
+    surely helped; `summary` names them. Once more BOA mixes both.
+
     *Trees.* With `trees`, a batch model fitted to the rows so far, the latest targets among their
     columns, forecasts from round 31 on. A second one is fitted to the errors of the progressive
     forecasts :math:`b_t` of the kernels' mixture, which is one of its columns; it leaves out the
@@ -226,30 +230,27 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     while the others share that of the mixture; ``n_rounds`` counts what they forecast.
 
     They are fitted on the schedule of :class:`RefitRegressor`, in the call in which a fit is due:
-    most calls pay two forecasts more, some the fits. All of these cost :math:`1 + 1 / 0.05`, or 21,
-    times the last two where time is linear in rows. With True and ``"lightgbm"`` a fit also waits
-    until all fits together cost at most 1.4 times what the experts do, but no longer than the past
-    takes to double: counted in rows, columns, trees and leaves, by no clock, so that forecasts are
-    the same on any machine. Below 2000 rows they have 60 trees of 16 leaves, then 100 of 31. A
-    ``RefitRegressor()`` as `trees` waits for nothing. What is made of targets is in their unit, as
-    the fence left them, and in single precision, so that rounding does not choose between splits
-    that are equally good. After a new level or unit the trees' past counts on in the new one, as
-    does what kernels know; where the first targets are learnt again, it starts anew with them. A
-    ``random_state`` of None is the model's, drawn once. Where the estimator takes no gaps in X,
-    means of its past fill them.
+    all fits cost :math:`1 + 1 / 0.05`, or 21, times the last two where time is linear in rows. With
+    True and ``"lightgbm"`` a fit also waits until all together cost at most 1.4 times what the
+    experts do, but no longer than the past takes to double: counted in rows, columns, trees and
+    leaves, by no clock, so that forecasts are the same on any machine. Below 2000 rows they have 60
+    trees of 16 leaves, then 100 of 31. A ``RefitRegressor()`` as `trees` waits for nothing. What is
+    made of targets is in their unit, as the fence left them, and in single precision, so that
+    rounding does not choose between splits that are equally good. After a new level or unit the
+    trees' past counts on in the new one, as does what kernels know; where the first targets are
+    learnt again, it starts anew with them. A ``random_state`` of None is the model's, drawn once.
+    Where the estimator takes no gaps in X, means of its past fill them.
 
     *Weights.* ``sample_weight`` multiplies a row in the updates of the experts, in the losses of
     the mixture and of ``experts_``, and in the fits of `trees`, whose `fit` must take it. What
     counts rows counts each as one: lags, moments and units, the fence, births and waiting times,
     late labels, the means of categories, and forgetting, as the past fades with every row. So a row
-    of weight 0 is forecast, is among the rounds and the latest targets, and teaches nothing else;
-    long runs of such rows are better left out. An integer weight is not that many equal rows, which
-    the lags would see. Intervals are to hold in a share of all rows, whatever their weights: errors
-    weigh in their running size, and those of weight 0 are left out of the past scores.
+    of weight 0 is forecast, is among the rounds and the latest targets, and teaches nothing else.
+    An integer weight is not that many equal rows, which the lags would see. Intervals are to hold
+    in a share of all rows: errors weigh in their running size; past scores leave out weights of 0.
 
     *Targets with a range.* What `target_range` moves is what is answered: to the nearest number in
-    the range, so that no round loses more, and no interval holds fewer targets. All else is as
-    without.
+    the range, so that no round loses more, and no interval holds fewer targets.
 
     *Missing targets.* A row whose target is NaN, or one of `missing_values`, is forecast and not
     learnt: it is no round, for `label_delay` either.
@@ -258,8 +259,7 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     is of the order of :math:`\sqrt{\ln K \sum_t r_{k,t}^2}` [1]_, and twice that for two levels,
     so the whole is never much worse than its best part. The chain adds one more of
     :math:`\sqrt{\ln 7 \sum_t r_{k,t}^2}` over its seven sums, similar rows one with :math:`\ln 5`,
-    and `trees` another with :math:`\ln 3`; of what a refitted model forecasts nothing is known but
-    what it lost.
+    equal codes, and `trees`, with :math:`\ln 3`; of what a refitted model forecasts nothing is known.
 
     ``python -m benchmarks default`` holds it against every published figure at hand.
 
@@ -275,7 +275,7 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     of rates as BOA has, of which a little goes to all laws evenly, as `FixedShareRegressor` has it;
     so the law may lean to one side, and its median is not the forecast. Conformal tracking goes on
     on top, with a step of 0.02 in place of 0.05: the level of an interval moves, and a fourth as
-    fast that of the median it is around. CRPS was .89 to .995 of that of running sizes, 21 tables.
+    fast that of the median it is around.
 
     *Densities.* With ``spread="rows"`` the density of a target is a mixture of ten: a Gaussian, two
     of Student's laws of 3 and 6 degrees of freedom, and two of kernels around the latest 500

@@ -7,12 +7,14 @@ the regressions forecast are scores, of which `_class_mixture.py` makes probabil
 import numpy as np
 
 from ...aggregators._class_mixture import ClassMixture
+from ._cells import SHARE, Cells
 from ._neighbours import Neighbours
 from ._told import ClassesTold
 
 _TINY = np.finfo(float).tiny
 _FARTHEST = 2.0  # scores of rows that are like no other say no more
 _FARTHEST_COLUMN = 6.0  # deviations as which values count that are farther off
+_LEAST_SHARE = 0.1  # of a probability that errors of equal codes leave
 _LAG_COLUMNS = 8  # of the latest labels at most, where there are more than two classes
 
 
@@ -38,11 +40,16 @@ class ClassTargets:
         of_near = constants.neighbours, budget.n_near, self.n_lags * (self.n_targets or 1)
         tell = ClassesTold(constants.link_share, delay)
         self.neighbours = Neighbours(*of_near, tell, constants.burn_in, delay)
+        self.cells = Cells(ClassesTold(SHARE, delay), delay, not budget.compact)
 
     def start(self, n_experts, n_columns, seed, n_codes):
         """Return the state before the first row."""
-        near = self.neighbours.start(n_columns, self.n_classes, seed)
-        return {"mixture": self.mixture.start(n_experts), "boosting": {}, "near": near}
+        return {
+            "mixture": self.mixture.start(n_experts),
+            "boosting": {},
+            "near": self.neighbours.start(n_columns, self.n_classes, seed),
+            "cells": self.cells.start(*n_codes, self.n_classes),
+        }
 
     def no_targets(self):
         """Return what is kept of the latest places, before the first one."""
@@ -69,28 +76,35 @@ class ClassTargets:
     def learn(self, state, F, y, seen, heard, weights=None):
         """Learn places y (n,), of which forecasts are F; return the probabilities of the whole."""
         P = self.mixture.learn(state["mixture"], self._scores(F), y, heard[0], weights)
-        if not state["near"]:
-            return P
-        of_rows = self.compared(state["near"], seen.steady), P, np.eye(self.n_classes)[y]
-        return self.neighbours.learn(state["near"], *of_rows, _as_it_is, weights)
+        u = np.eye(self.n_classes)[y]
+        if state["near"]:
+            of_rows = self.compared(state["near"], seen.steady), P, u, _as_it_is, weights
+            P = self.neighbours.learn(state["near"], *of_rows)
+        if state["cells"]:
+            P = self.cells.learn(state["cells"], seen.codes, P, u, _as_probabilities, weights)
+        return P
 
     def forecast(self, state, F, seen, heard, ago, of_inputs):
         """Return probabilities (n, C) by what was known some rounds ago; learns nothing."""
         return self._forecasts(state, F, seen, heard, ago, of_inputs)[1]
 
     def told_by_neighbours(self, state, F, seen, heard):
-        """Return what the classes of similar rows add to log-odds (n, q) now, see `lines`."""
+        """Return what the classes of rows that are alike add to log-odds (n, q), see `lines`."""
         P, corrected = map(np.log, self._forecasts(state, F, seen, heard))
         return self.as_targets(corrected - P)
 
     def _forecasts(self, state, F, seen, heard, ago=0, of_inputs=0):
-        """Return probabilities (n, C), and the same corrected by the classes of similar rows."""
+        """Return probabilities (n, C), and the same corrected by classes of rows that are alike."""
         of_rows = self._scores(F), heard[0], ago, of_inputs
         P = self.mixture.forecast(state["mixture"], *of_rows)
-        if not state["near"]:
-            return P, P
-        of_rows = self.compared(state["near"], seen.steady), P, _as_it_is, ago
-        return P, self.neighbours.forecast(state["near"], *of_rows)
+        corrected = P
+        if state["near"]:
+            of_rows = self.compared(state["near"], seen.steady), P, _as_it_is, ago
+            corrected = self.neighbours.forecast(state["near"], *of_rows)
+        if state["cells"]:
+            of_rows = seen.codes, corrected, _as_probabilities, ago
+            corrected = self.cells.forecast(state["cells"], *of_rows)
+        return P, corrected
 
     def compared(self, state, steady):
         """Return by what rows are near to each other, of what lines see, not as far as these.
@@ -152,3 +166,9 @@ class ClassTargets:
 def _as_it_is(P):
     """Return probabilities: there are no limits that they pass."""
     return P
+
+
+def _as_probabilities(P):
+    """Return as probabilities (n, C, 3) some that all but the first ones were corrected."""
+    P = np.maximum(P, _LEAST_SHARE * P[..., :1])
+    return P / P.sum(axis=1, keepdims=True)

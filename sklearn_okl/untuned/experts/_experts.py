@@ -13,6 +13,7 @@ import numpy as np
 
 from ...aggregators._limits import sane
 from ...base._bank import forecast_bank, learn_bank
+from ..rows._codes import codes_of
 from ..rows._encoding import Encoder
 from ..rows._inputs import LaggedInputs
 from ._banks import (
@@ -81,11 +82,10 @@ class Experts:
         m = max(int(budget.frequencies * constants.frequencies), 1)
         self.sizes = RowSizes(of.n_targets, self.lags, delay, m, forgetting)
         judged = np.inf if constants.judged is None else constants.judged + delay
-        has_reserve = of.has_reserve and self.lags > 0 and not budget.compact
-        # who is born is of one shape
+        has_reserve = of.has_reserve and self.lags > 0 and not budget.compact  # one shape is born
         self.has_reserve = has_reserve and judged < min(self.births, default=0)
         self.judged = (judged,) if self.has_reserve else ()
-        self.begins = of.neighbours.begins
+        self.begins = *of.neighbours.begins, *of.cells.begins
 
     def plan(self, n_features, n_trees=0):
         """Return the banks by name, see `_plan.py`; trees are not among the features."""
@@ -97,10 +97,7 @@ class Experts:
         return reserves(n_features, self.lags, self.forgetting, self.budget, self.constants)
 
     def start(self, n_features, seed, n_trees=0, unseen=(), n_codes=(0, 0)):
-        """Return the first state; the last features are of trees, those `unseen` for the born.
-
-        Codes that are handed over are so many, and of these so many, the last ones, categories.
-        """
+        """Return the first state; the last features are of trees, those `unseen` for the born."""
         rng, plans = np.random.RandomState(seed), self.plan(n_features - n_trees, n_trees)
         if self.has_reserve:
             plans = with_reserves(plans, self.reserves(n_features - n_trees))
@@ -125,9 +122,8 @@ class Experts:
 
     def learn_rows(self, state, X, y, weights, run):
         """Learn rows as they come, and targets; return what `learn` does."""
-        codes = codes_of(state, X)
         Z = self.encoder.learn(state["columns"], X, self.kind.targets(y))
-        return self.learn(state, Z, y, ages_of(state), run, weights, codes)
+        return self.learn(state, Z, y, ages_of(state), run, weights, codes_of(state, X))
 
     def forecast_rows(self, state, X, ago=0, ahead=False):
         """Return forecasts of rows as they come by what was known some rounds ago."""
@@ -184,21 +180,19 @@ class Experts:
     def forecast(self, state, X, ages, ago=0, ahead=False, codes=None):
         """Return forecasts (n, q) by what was known some rounds ago; learns nothing."""
         of_inputs = self.delay - np.arange(len(X)) if ahead else ago
-        F, seen = self.ask(state, X, ago, of_inputs)
-        seen = seen._replace(codes=codes)
+        F, seen = self.ask(state, X, ago, of_inputs, codes)
         return self.kind.forecast(state, F, seen, self._heard(state, ages, ago), ago, of_inputs)
 
     def forecast_sizes(self, state, X, ago=0, ahead=False):
         """Return the sizes (n, q) of the errors that forecasts of rows as they come will make."""
         of_inputs = self.delay - np.arange(len(X)) if ahead else ago
         Z = self.encoder.look(state["columns"], X, of_inputs)
-        F, seen = self.ask(state, Z, ago, of_inputs)
-        seen = seen._replace(codes=codes_of(state, X))
+        F, seen = self.ask(state, Z, ago, of_inputs, codes_of(state, X))
         heard = self._heard(state, ages_of(state), ago)
         forecasts = self.kind.forecast(state, F, seen, heard, ago, of_inputs)
         return self.sizes.forecast(state["sizes"], seen, forecasts, ago, of_inputs)
 
-    def ask(self, state, X, ago=0, of_inputs=None):
+    def ask(self, state, X, ago=0, of_inputs=None, codes=None):
         """Return the forecasts (q, n, K) of the experts, and what they see of the rows.
 
         Inputs may be known of other rounds, one a row, than the experts.
@@ -210,7 +204,7 @@ class Experts:
         if self.leaves.there(state["leaves"]).any():
             bases = self.leaves.bases(F, self.lines(state))
             F[..., TREES] = self.leaves.look(state["leaves"], X, bases, ago).swapaxes(0, 1)
-        return F, seen
+        return F, seen._replace(codes=codes)
 
     def lines(self, state):
         """Return the places of the linear experts of which a tree may learn what one leaves.
@@ -581,11 +575,6 @@ def ages_of(state):
     if "targets" not in state:
         return [state["t"]]
     return [state["t"] - guard["since"] for guard in state["targets"]]
-
-
-def codes_of(state, X):
-    """Return the codes (n, n_codes) of rows as they came."""
-    return X[:, state["columns"]["layout"]["codes"]]
 
 
 def _asked(bank, U, ago):

@@ -16,18 +16,16 @@ from math import log2
 
 import numpy as np
 
-from ...aggregators._limits import sane
 from ...meta._past import Past
-from . import _corrections as corrections
 from . import _metric as metric
-from ._told import ROWS, blocks_of
+from ._told import ROWS, Corrector, blocks_of
 
 _RECENT = 1e-9  # squared distance that a row counts as more than the one after it
 _FAR = 1e12  # squared distance of a row that is no neighbour
 _NUMBERS = 2**17  # the most that are kept: of wide rows fewer rows are
 
 
-class Neighbours:
+class Neighbours(Corrector):
     """Corrects forecasts by the errors of the nearest rows.
 
     Parameters
@@ -46,7 +44,7 @@ class Neighbours:
     def __init__(self, sizes, n_rows, n_lags, tell, burn_in, delay):
         self.sizes, self.n_rows, self.n_lags = sizes, n_rows, n_lags
         self.n_sums = len(sizes) * metric.N_VIEWS
-        self.tell, self.delay = tell, delay
+        super().__init__(tell, delay)
         self.burn_in = max(burn_in, 2 * max(sizes, default=0))
         # rounds that end blocks, as the next one is corrected
         self.begins = (self.burn_in + delay,) if sizes and n_rows else ()
@@ -98,36 +96,6 @@ class Neighbours:
             self._sums(state, Z[part], base[part], ago_of_rows[part], back)[0] for part in parts
         ]
         return self.tell.forecast(state["mixture"], sane(np.concatenate(sums)), ago)
-
-    def ask_row(self, state, z, base, limits):
-        """Correct forecasts (q,) of a row z within limits (q, 3); say what it learns from, too."""
-        if not self._is_heard(state, 0):
-            return base, (z, base, None, None)
-        F = sane(self._sums(state, z[None], base[None], _NOW, 0)[0][0], limits)
-        forecasts, known = corrections.ask_row(state["mixture"], F)
-        return forecasts, (z, base, known, F)
-
-    def teach_row(self, state, asked, u, weight):
-        """Learn what a row has been `asked` with, and its targets."""
-        z, base, known, F = asked
-        more = () if weight == 1.0 and state["past"].weights is None else (np.array([weight]),)
-        of_row = self._kept(state, z[None], *more), self.tell.of_rows(base[None], u[None])
-        state["past"] += *of_row, *more
-        self._went_on(state, 1)
-        if known is not None:
-            corrections.teach_row(state["mixture"], known, F, u, weight)
-
-    def written(self, state):
-        """Return the arrays of a state that a row has written."""
-        rows, errors = state["past"].rows
-        return [rows[-1], errors[-1], *corrections.written(state["mixture"])]
-
-    def forget_target(self, state, j):
-        """Go on as if there had been no errors of target j."""
-        past = state["past"]
-        (rows, told), weights = past.rows, past.weights
-        told = self.tell.without(told, state["mixture"], j)
-        state["past"] = Past(rows.copy(), told, past.window, len(rows), weights)
 
     def _n_rows(self, width):
         return min(self.n_rows, max(_NUMBERS // width, 4 * self.sizes[-1]))
@@ -185,6 +153,10 @@ class Neighbours:
         if weights is not None:
             lengths[:, weights == 0.0] = _FAR
         return lengths
+
+    def _now(self, state, z, base):
+        """Return forecasts (1, q, 1 + n_sums) of a row z (1, d + n_lags), alone and corrected."""
+        return self._sums(state, z, base, _NOW, 0)[0]
 
     def _sums(self, state, Z, base, ago, back):
         """Return forecasts (n, q, 1 + n_sums) alone and corrected, by rows known `ago` (n,).

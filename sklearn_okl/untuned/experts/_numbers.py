@@ -13,7 +13,7 @@ from ...aggregators._sides import regression
 from ...features._units import deviations, mean_and_variance
 from ._banks import inputs_of
 from ._boosting import Boosting
-from ._cells import Cells
+from ._cells import SHARE, Cells
 from ._neighbours import Neighbours
 from ._plan import LINK, WALKS
 from ._told import ErrorsTold
@@ -51,7 +51,7 @@ class NumberTargets:
         of_near = constants.neighbours, budget.n_near, lags * n_targets
         tell = ErrorsTold(constants.link_share, delay)
         self.neighbours = Neighbours(*of_near, tell, constants.burn_in, delay)
-        self.cells = Cells(constants.link_share, delay)
+        self.cells = Cells(ErrorsTold(SHARE, delay), delay, not budget.compact)
 
     def start(self, n_experts, n_columns, seed, n_codes):
         """Return the state before the first row."""
@@ -60,7 +60,7 @@ class NumberTargets:
             "reference": np.full(self.n_targets, self.n_walks),
             "mixture": self.mixture._start_targets(self.n_targets, n_experts, self.delay),
             "boosting": {},  # nothing before the first birth
-            "cells": {} if self.budget.compact else self.cells.start(*n_codes, self.n_targets),
+            "cells": self.cells.start(*n_codes, self.n_targets),
             "near": self.neighbours.start(n_columns, self.n_targets, seed),
         }
 
@@ -98,12 +98,12 @@ class NumberTargets:
         if state["boosting"]:
             U = inputs_of(state["boosting"]["bank"], seen)
             forecasts = self.boosting.learn(state["boosting"], U, forecasts, u, sane, weights)
-        if state["cells"]:
-            of_rows = seen.codes, forecasts, u, limits, weights
-            forecasts = self.cells.learn(state["cells"], *of_rows)
         if state["near"]:
             Z = self.compared(seen.inputs)
             forecasts = self.neighbours.learn(state["near"], Z, forecasts, u, sane, weights)
+        if state["cells"]:
+            of_rows = seen.codes, forecasts, u, sane, weights
+            forecasts = self.cells.learn(state["cells"], *of_rows)
         return forecasts
 
     def forecast(self, state, F, seen, heard, ago, of_inputs):
@@ -124,11 +124,11 @@ class NumberTargets:
             U = inputs_of(state["boosting"]["bank"], seen)
             forecasts = self.boosting.forecast(state["boosting"], U, forecasts, sane, ago)
         corrected = forecasts
-        if state["cells"]:
-            corrected = self.cells.forecast(state["cells"], seen.codes, corrected, limits, ago)
         if state["near"]:
             of_rows = self.compared(seen.inputs), corrected, sane, ago
             corrected = self.neighbours.forecast(state["near"], *of_rows)
+        if state["cells"]:
+            corrected = self.cells.forecast(state["cells"], seen.codes, corrected, sane, ago)
         return forecasts, corrected
 
     def compared(self, inputs):

@@ -11,10 +11,11 @@ from operator import is_
 import numpy as np
 
 from ...aggregators._stacked_row import MixtureRow
+from ..rows._codes import codes_of
 from ..rows._input_row import InputRow
 from ..rows._inputs import Seen
 from ._bank_rows import BankRow, PackedBankRow, layout_of
-from ._experts import ages_of, codes_of
+from ._experts import ages_of
 from ._leaves import TREES
 
 
@@ -169,12 +170,12 @@ class ExpertsRow:
             n_columns = state["boosting"]["bank"]["features"]["frequencies"].shape[1]
             of_row = inputs[None, :n_columns], forecasts, limits
             forecasts, self.of_links = kind.boosting.ask_row(state["boosting"], *of_row)
-        if state["cells"]:
-            of_row = codes_of(state, X)[0], forecasts, limits
-            forecasts, self.of_cells = kind.cells.ask_row(state["cells"], *of_row)
         if state["near"]:
             of_row = kind.compared(inputs[None])[0], forecasts, limits
             forecasts, self.of_near = kind.neighbours.ask_row(state["near"], *of_row)
+        if state["cells"]:
+            of_row = codes_of(state, X)[0], forecasts, limits
+            forecasts, self.of_cells = kind.cells.ask_row(state["cells"], *of_row)
         return forecasts
 
     def teach(self, X, u, forecasts, weight, run):

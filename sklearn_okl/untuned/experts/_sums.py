@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 
 from ...inspection._parts import NOBODY, Boxes, Line, waves_of_bank
+from ..rows._codes import codes_of
 from ..rows._layout import has_tree
 from ._banks import awake, frequencies_of, inputs_of, n_heard
-from ._experts import codes_of
 from ._leaves import KINDS, TREES
 
 OTHERS = "missing values", "trees of few values", "similar rows"  # who play besides the columns
@@ -32,8 +32,7 @@ def parts_of(experts, state, X, columns, ages):
         As `ages_of` returns them.
     """
     Z = experts.encoder.look(state["columns"], X)
-    F, seen = experts.ask(state, Z)
-    seen = seen._replace(codes=codes_of(state, X))
+    F, seen = experts.ask(state, Z, codes=codes_of(state, X))
     of_mixture = state, F, seen, experts._heard(state, ages)
     weights, links, constant = experts.kind.lines(*of_mixture)
     steady = _owners(experts.encoder, state["columns"]["layout"], columns, experts.lags)

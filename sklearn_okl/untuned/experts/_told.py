@@ -11,6 +11,8 @@ import numpy as np
 
 from ..._delay import as_it_was, late
 from ...aggregators._likelihoods import learn_likelihoods, mean_under
+from ...aggregators._limits import sane
+from ...meta._past import Past
 from . import _corrections as corrections
 
 ROWS = 64  # of a block, at whose end the metric learns, and likelihoods are shared
@@ -20,6 +22,50 @@ def blocks_of(n, *passed):
     """Yield slices of n rows, cut wherever whole blocks of `passed` rows and these end."""
     ends = {n}.union(*[range(ROWS - count % ROWS, n, ROWS) for count in passed])
     return (slice(low, high) for low, high in pairwise((0, *sorted(ends))))
+
+
+class Corrector:
+    """Corrects forecasts by what rows of the past tell: what is done with a row alone.
+
+    A class says what they tell of a row (`_now`), what is kept of it (`_kept`), and counts rows.
+    """
+
+    def __init__(self, tell, delay):
+        self.tell, self.delay = tell, delay
+
+    def ask_row(self, state, x, base, limits):
+        """Correct forecasts (q,) of a row x within limits (q, 3); say what it learns from, too."""
+        if not self._is_heard(state, 0):
+            return base, (x, base, None, None)
+        F = sane(self._now(state, x[None], base[None])[0], limits)
+        forecasts, known = corrections.ask_row(state["mixture"], F)
+        return forecasts, (x, base, known, F)
+
+    def teach_row(self, state, asked, u, weight):
+        """Learn what a row has been `asked` with, and its targets."""
+        x, base, known, F = asked
+        more = () if weight == 1.0 and state["past"].weights is None else (np.array([weight]),)
+        of_row = self._kept(state, x[None], *more), self.tell.of_rows(base[None], u[None])
+        state["past"] += *of_row, *more
+        self._went_on(state, 1)
+        if known is not None:
+            corrections.teach_row(state["mixture"], known, F, u, weight)
+        self._end(state)
+
+    def written(self, state):
+        """Return the arrays of a state that a row has written."""
+        rows, told = state["past"].rows
+        return [rows[-1], told[-1], *corrections.written(state["mixture"])]
+
+    def forget_target(self, state, j):
+        """Go on as if there had been no errors of target j."""
+        past = state["past"]
+        (rows, told), weights = past.rows, past.weights
+        told = self.tell.without(told, state["mixture"], j)
+        state["past"] = Past(rows.copy(), told, past.window, len(rows), weights)
+
+    def _end(self, state):
+        """Do what is due once a call, or a row alone, has been learnt."""
 
 
 class ErrorsTold:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...base import _copied
-from ..experts._experts import ages_of, codes_of
+from ..experts._experts import ages_of
+from ..rows._codes import codes_of
 from . import _blocks, _nones
 from . import _row_fence as row_fence
 from . import _target_units as target_units

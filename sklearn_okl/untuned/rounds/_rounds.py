@@ -24,8 +24,9 @@ from ..experts._experts import Experts
 from ..experts._leaves import TRIALS
 from ..experts._row import ExpertsRow
 from ..experts._trees import ExpertsAndTrees
+from ..rows import _codes
 from ..rows._columns import nominal
-from ..rows._layout import mark_units, n_codes, plain_layout, seen_later
+from ..rows._layout import mark_units, plain_layout, seen_later
 from . import _target_units as target_units
 from ._restarts import LAYOUTS, keep_latest, lay_out, no_rows
 
@@ -175,8 +176,9 @@ class Rounds:
         }
         of_record = self._n_outputs, self.label_delay, experts.budget.compact
         state |= self._record.start(*of_record) | self._guard.start(self)
-        of_layout = seen_later(layout, n_columns), n_codes(layout)
-        state |= experts.start(width, seed, n_trees, *of_layout)
+        n_codes = _codes.numbers(layout["codes"], layout["nominal"])
+        unseen = seen_later(layout, n_columns)
+        state |= experts.start(width, seed, n_trees, unseen, n_codes)
         mark_units(state)
         return state
 

@@ -4,6 +4,8 @@ import textwrap
 
 import numpy as np
 
+from ...features._columns import names_of
+from ..rows._columns import widths
 from . import _target_units as target_units
 from ._renewal import n_rows
 
@@ -45,7 +47,8 @@ def summary_of_numbers(model, state):
         f"After {t} rows of {model.n_features_in_} inputs {errors}. The largest "
         f"weights are those of {named}. Experts that see the latest targets hold {lagged:.0%} "
         f"of the weight, those that forget {fading:.0%}."
-        f"{_earned_by_lags(compared, columns['lags'], 'targets')}{faulty}"
+        f"{_earned_by_lags(compared, columns['lags'], 'targets')}{_who_is_alike(model, state)}"
+        f"{faulty}"
     )
     return textwrap.fill(text, width=88)
 
@@ -65,7 +68,7 @@ def summary_of_classes(model, state):
         f"{n_errors / max(n, 1.0):.1%} of the labels were forecast wrongly. The largest of "
         f"{len(table['weight'])} experts' weights are those of {named}. Experts that see the "
         f"latest labels hold {lagged:.0%} of the weight, those that forget {fading:.0%}."
-        f"{_earned_by_lags(losses[None], table['lags'], 'labels')}"
+        f"{_earned_by_lags(losses[None], table['lags'], 'labels')}{_who_is_alike(model, state)}"
     )
     return textwrap.fill(text, width=88)
 
@@ -91,6 +94,17 @@ def _earned_by_lags(losses, see_lags, latest):
     if ratio < 1.0:
         return f"{earned}."
     return f"{earned}: they earn nothing so far. If the rows have no order, set lags=0."
+
+
+def _who_is_alike(model, state):
+    """Return a sentence on the columns whose equal values tell of errors, or none."""
+    cells, columns = state["cells"], state["columns"]["layout"]["codes"][:, 0]
+    if not cells or not len(cells["pair"]):
+        return ""
+    of_each = widths(model._columns) if model._columns else [1] * model.n_features_in_
+    owners = np.repeat(names_of(model), of_each)[columns[cells["pair"]]]
+    names = " and ".join(dict.fromkeys(owners.tolist()))
+    return f" Forecasts are corrected by the errors of rows of equal {names}."
 
 
 def squared_units(state):

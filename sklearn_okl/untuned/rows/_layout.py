@@ -11,13 +11,13 @@ on them.
 
 import numpy as np
 
+from . import _codes
 from . import _steps as steps
 from . import _tails as tails
 
 FEW = 16  # categories of a column up to which each has an indicator
 AT_FIRST = 8  # and up to which all experts see it
 MOST = 64  # indicators in all
-CODES = 6, 4  # columns of codes of up to 32 values, and of more, the first ones
 OTHERS = -2  # in place of a category: all those without an indicator
 
 
@@ -31,7 +31,7 @@ def plain_layout(nominal):
         "tails": np.empty(0, dtype=int),  # columns with long tails
         "shifts": np.empty(0),  # and what is added to each before its logarithm is taken
         "few": np.empty(0, dtype=int),  # columns of few values, which a tree sees
-        "codes": np.empty(0, dtype=int),  # of whole numbers, and then of categories
+        "codes": _codes.none(),  # columns of whole numbers, of angles, and then of categories
         "gaps": False,  # whether a column says what a missing value says of the target
     }
 
@@ -58,7 +58,7 @@ def layout_of(nominal, X):
         "tails": long,
         "shifts": shifts,
         "few": few,
-        "codes": _codes(nominal, X),
+        "codes": _codes.found(X, nominal),
         "gaps": bool(np.isnan(np.delete(X, nominal, axis=1)).any()),
     }
 
@@ -91,11 +91,6 @@ def seen_later(layout, n_columns):
     return n_columns + np.flatnonzero(are_late)
 
 
-def n_codes(layout):
-    """Return how many columns are codes, and how many of them, the last ones, are categories."""
-    return len(layout["codes"]), int(np.isin(layout["codes"], layout["nominal"]).sum())
-
-
 def has_tree(layout):
     """Tell whether a column is the forecast of a tree on columns of few values."""
     return len(layout["few"]) > 0
@@ -111,19 +106,6 @@ def mark_units(state):
     places = np.arange(len(rows["have_units"]))
     is_number = places < state["latest"]["X"].shape[1]
     rows["have_units"] = is_number & ~np.isin(places, layout["nominal"])
-
-
-def _codes(nominal, X):
-    """Return which columns of the first rows are codes that are not all the same."""
-    if len(X) != steps.N_LOOKED_AT:
-        return np.empty(0, dtype=int)
-    kinds = [], []
-    for j, column in enumerate(X.T):
-        values = np.unique(column[~np.isnan(column)])
-        if len(values) > 1 and (values == np.floor(values)).all():
-            kinds[len(values) > steps.FEW].append(j)
-    chosen = np.concatenate([one[:most] for one, most in zip(kinds, CODES, strict=True)])
-    return chosen[np.argsort(np.isin(chosen, nominal), kind="stable")].astype(int)
 
 
 def gaps_in_numbers(layout, X):

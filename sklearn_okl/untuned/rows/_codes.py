@@ -1,0 +1,85 @@
+"""Columns that say which of many kinds a row is of: whole numbers, angles, and categories.
+
+Rows of equal codes may have something in common that no line and no kernel says, see `_cells.py`.
+Which columns are codes is known from the first rows. Two columns beside each other whose squares
+add up to 1 are the sine and the cosine of an angle, such as where in the week or in the year a date
+is: it is cut into as many parts as make whole numbers of it.
+"""
+
+import numpy as np
+
+N_LOOKED_AT = 64  # rows by which it is known which columns these are
+FEW = 32  # values of a code that is one of few
+MOST = 6, 4  # codes of few values, and of more, the first ones
+_PARTS = 7, 12, 24, 366  # of a circle, the last of which needs not fit
+_ROUNDING = 1e-6
+
+
+def none():
+    """Return no codes."""
+    return np.empty((0, 2), dtype=int)
+
+
+def found(X, nominal):
+    """Return which columns of first rows (n, d) are codes that are not all the same.
+
+    They are pairs (n_codes, 2) of a column and the parts of its circle, 0 where it is no sine; the
+    last ones are those of categories.
+    """
+    if len(X) != N_LOOKED_AT:
+        return none()
+    kinds, last = ([], []), -1
+    for j, column in enumerate(X.T):
+        if j == last:  # the cosine of the column before
+            continue
+        n_parts = _n_parts(X[:, j : j + 2])
+        last = j + 1 if n_parts else -1
+        values = _on_circle(X[:, j : j + 2], n_parts) if n_parts else column
+        values = np.unique(values[~np.isnan(values)])
+        if len(values) > 1 and (values == np.floor(values)).all():
+            kinds[len(values) > FEW].append((j, n_parts))
+    chosen = [code for one, most in zip(kinds, MOST, strict=True) for code in one[:most]]
+    chosen.sort(key=lambda code: code[0] in nominal)
+    return np.array(chosen, dtype=int).reshape(-1, 2)
+
+
+def seen(X, codes):
+    """Return the codes (n, n_codes) of rows (n, d) as they came."""
+    columns, n_parts = codes.T
+    C = X[:, columns]
+    for k in np.flatnonzero(n_parts).tolist():
+        C[:, k] = _on_circle(X[:, columns[k] : columns[k] + 2], n_parts[k])
+    return C
+
+
+def codes_of(state, X):
+    """Return the codes (n, n_codes) of rows as they came, of a model in such a state."""
+    return seen(X, state["columns"]["layout"]["codes"])
+
+
+def numbers(codes, nominal):
+    """Return how many there are, and how many of them, the last ones, are categories."""
+    return len(codes), int(np.isin(codes[:, 0], nominal).sum())
+
+
+def _n_parts(X):
+    """Return into how many parts a circle is cut, 0 if columns (n, 2) are no sine and cosine."""
+    X = X[~np.isnan(X).any(axis=1)]
+    with np.errstate(over="ignore"):
+        is_circle = (np.abs(np.square(X).sum(axis=1) - 1.0) < _ROUNDING).all()
+    if X.shape[1] < 2 or not len(X) or not is_circle or (X[0] == X).all():
+        return 0
+    turns = _turns(X)
+    for n in _PARTS:
+        if (np.abs(turns * n - np.round(turns * n)) < n * _ROUNDING).all():
+            break
+    return n
+
+
+def _turns(X):
+    return np.arctan2(X[:, 0], X[:, 1]) / (2.0 * np.pi) % 1.0
+
+
+def _on_circle(X, n_parts):
+    """Return where on a circle of so many parts a sine and a cosine (n, 2) are, NaN for gaps."""
+    return np.round(_turns(X) * n_parts) % n_parts
