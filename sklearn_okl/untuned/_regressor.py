@@ -259,7 +259,7 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     is of the order of :math:`\sqrt{\ln K \sum_t r_{k,t}^2}` [1]_, and twice that for two levels,
     so the whole is never much worse than its best part. The chain adds one more of
     :math:`\sqrt{\ln 7 \sum_t r_{k,t}^2}` over its seven sums, similar rows one with :math:`\ln 5`,
-    equal codes, and `trees`, with :math:`\ln 3`; of what a refitted model forecasts nothing is known.
+    equal codes and `trees` each one with :math:`\ln 3`; of refitted models nothing is known.
 
     ``python -m benchmarks default`` holds it against every published figure at hand.
 
