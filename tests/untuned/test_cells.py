@@ -96,23 +96,27 @@ def test_who_is_a_code():
         np.full(64, 0.6),  # no angle that changes
         np.full(64, 0.8),
         rng.integers(0, 2, 64),  # 13, a category
+        -0.3 + 0.1 * (t % 5),  # 14
     ]
     X = np.column_stack(columns).astype(float)
     nominal = np.array([9, 13])
-    codes = _codes.found(X, nominal)
-    expected = [[0, 0], [4, 7], [8, 0], [2, 0], [6, 366], [13, 0], [9, 0]]
-    assert_array_equal(codes, expected)
-    assert _codes.numbers(codes, nominal) == (7, 2)
-    C = _codes.seen(X, codes)
+    layout = _codes.found(X, nominal) | {"nominal": nominal}
+    expected = [[0, 0], [4, 7], [8, 0], [14, 0], [2, 0], [6, 366], [13, 0], [9, 0]]
+    assert_array_equal(layout["codes"], expected)
+    assert_allclose(layout["code_steps"], [1, 1, 1, 0.1, 1, 1, 1, 1])
+    assert _codes.numbers(layout) == (8, 2)
+    C = _codes.codes_of({"columns": {"layout": layout}}, X)
     assert_array_equal(C[:, 1], t % 7)
-    assert_array_equal(C[:, [0, 2, 3, 5, 6]], X[:, [0, 8, 2, 13, 9]])
+    assert_array_equal(C[:, [0, 2, 4, 6, 7]], X[:, [0, 8, 2, 13, 9]])
+    assert_array_equal(C[:, 3], -3 + t % 5)
     known = t % 9 != 0
-    assert_array_equal(C[known, 4], np.round((300 + t[known]) / 365 % 1 * 366))
-    assert np.isnan(C[~known, 4]).all()
-    assert len(_codes.found(X[:63], nominal)) == 0
+    assert_array_equal(C[known, 5], np.round((300 + t[known]) / 365 % 1 * 366))
+    assert np.isnan(C[~known, 5]).all()
+    assert len(_codes.found(X[:63], nominal)["codes"]) == 0
     many = rng.integers(0, 9, (64, 20)), rng.integers(0, 900, (64, 20))
-    found = _codes.found(np.hstack(many).astype(float), [])[:, 0]
+    found = _codes.found(np.hstack(many).astype(float), [])["codes"][:, 0]
     assert_array_equal(found, [*range(6), *range(20, 24)])
+    assert len(_codes.found(1e-9 * many[1] + 1.0, [])["codes"]) == 0
 
 
 @pytest.mark.parametrize("delay", [0, 3, 70])

@@ -176,7 +176,7 @@ class Rounds:
         }
         of_record = self._n_outputs, self.label_delay, experts.budget.compact
         state |= self._record.start(*of_record) | self._guard.start(self)
-        n_codes = _codes.numbers(layout["codes"], layout["nominal"])
+        n_codes = _codes.numbers(layout)
         unseen = seen_later(layout, n_columns)
         state |= experts.start(width, seed, n_trees, unseen, n_codes)
         mark_units(state)

@@ -1,9 +1,10 @@
 """Columns that say which of many kinds a row is of: whole numbers, angles, and categories.
 
 Rows of equal codes may have something in common that no line and no kernel says, see `_cells.py`.
-Which columns are codes is known from the first rows. Two columns beside each other whose squares
-add up to 1 are the sine and the cosine of an angle, such as where in the week or in the year a date
-is: it is cut into as many parts as make whole numbers of it.
+Which columns are codes is known from the first rows. Numbers of few values that are not whole, as
+behind a scaler, are counted in the smallest step between two of them. Two columns beside each other
+whose squares add up to 1 are the sine and the cosine of an angle, such as where in the week or in
+the year a date is: it is cut into as many parts as make whole numbers of it.
 """
 
 import numpy as np
@@ -17,14 +18,14 @@ _ROUNDING = 1e-6
 
 def none():
     """Return no codes."""
-    return np.empty((0, 2), dtype=int)
+    return {"codes": np.empty((0, 2), dtype=int), "code_steps": np.empty(0)}
 
 
 def found(X, nominal):
     """Return which columns of first rows (n, d) are codes that are not all the same.
 
-    They are pairs (n_codes, 2) of a column and the parts of its circle, 0 where it is no sine; the
-    last ones are those of categories.
+    They are pairs (n_codes, 2) of a column and the parts of its circle, 0 where it is no sine, and
+    the steps (n_codes,) that are counted; the last ones are those of categories.
     """
     if len(X) != N_LOOKED_AT:
         return none()
@@ -36,30 +37,39 @@ def found(X, nominal):
         last = j + 1 if n_parts else -1
         values = _on_circle(X[:, j : j + 2], n_parts) if n_parts else column
         values = np.unique(values[~np.isnan(values)])
-        if len(values) > 1 and (values == np.floor(values)).all():
-            kinds[len(values) > FEW].append((j, n_parts))
+        step = _step(values)
+        if step == 1.0 or (step and len(values) <= FEW):
+            kinds[len(values) > FEW].append((j, n_parts, step))
     chosen = [code for one, most in zip(kinds, MOST, strict=True) for code in one[:most]]
     chosen.sort(key=lambda code: code[0] in nominal)
-    return np.array(chosen, dtype=int).reshape(-1, 2)
-
-
-def seen(X, codes):
-    """Return the codes (n, n_codes) of rows (n, d) as they came."""
-    columns, n_parts = codes.T
-    C = X[:, columns]
-    for k in np.flatnonzero(n_parts).tolist():
-        C[:, k] = _on_circle(X[:, columns[k] : columns[k] + 2], n_parts[k])
-    return C
+    chosen = np.array(chosen).reshape(-1, 3)
+    return {"codes": chosen[:, :2].astype(int), "code_steps": chosen[:, 2]}
 
 
 def codes_of(state, X):
-    """Return the codes (n, n_codes) of rows as they came, of a model in such a state."""
-    return seen(X, state["columns"]["layout"]["codes"])
+    """Return the codes (n, n_codes) of rows (n, d) as they came, of a model in such a state."""
+    layout = state["columns"]["layout"]
+    columns, n_parts = layout["codes"].T
+    C = X[:, columns]
+    for k in np.flatnonzero(n_parts).tolist():
+        C[:, k] = _on_circle(X[:, columns[k] : columns[k] + 2], n_parts[k])
+    with np.errstate(over="ignore"):
+        return np.floor(C / layout["code_steps"] + _ROUNDING)
 
 
-def numbers(codes, nominal):
-    """Return how many there are, and how many of them, the last ones, are categories."""
-    return len(codes), int(np.isin(codes[:, 0], nominal).sum())
+def numbers(layout):
+    """Return how many codes there are, and how many of them, the last ones, are categories."""
+    return len(layout["codes"]), int(np.isin(layout["codes"][:, 0], layout["nominal"]).sum())
+
+
+def _step(values):
+    """Return what is counted of a column's distinct values: 1 if they are whole; 0 if nothing."""
+    if len(values) < 2:
+        return 0.0
+    if (values == np.floor(values)).all():
+        return 1.0
+    step = np.diff(values).min()
+    return step if step > _ROUNDING * np.abs(values).max() else 0.0
 
 
 def _n_parts(X):

@@ -31,9 +31,8 @@ def plain_layout(nominal):
         "tails": np.empty(0, dtype=int),  # columns with long tails
         "shifts": np.empty(0),  # and what is added to each before its logarithm is taken
         "few": np.empty(0, dtype=int),  # columns of few values, which a tree sees
-        "codes": _codes.none(),  # columns of whole numbers, of angles, and then of categories
         "gaps": False,  # whether a column says what a missing value says of the target
-    }
+    } | _codes.none()
 
 
 def layout_of(nominal, X):
@@ -58,15 +57,14 @@ def layout_of(nominal, X):
         "tails": long,
         "shifts": shifts,
         "few": few,
-        "codes": _codes.found(X, nominal),
         "gaps": bool(np.isnan(np.delete(X, nominal, axis=1)).any()),
-    }
+    } | _codes.found(X, nominal)
 
 
 def is_sound(layout):
-    """Tell whether a layout, as from a file, may be one of these: no logarithm is of 0."""
-    of_tails = layout["tails"], layout["shifts"]
-    return of_tails[0].shape == of_tails[1].shape and bool((of_tails[1] > 0.0).all())
+    """Tell whether a layout, as from a file, may be one of these: nothing is divided by 0."""
+    sized = (layout["tails"], layout["shifts"]), (layout["codes"][:, 0], layout["code_steps"])
+    return all(one.shape == sizes.shape and (sizes > 0.0).all() for one, sizes in sized)
 
 
 def is_same(layout, other):
