@@ -13,6 +13,8 @@ The one whose table would have helped most, if any would have surely, corrects f
 on: BOA mixes forecasts with and without it. Elsewhere nothing is there, and nothing is said.
 """
 
+from itertools import combinations
+
 import numpy as np
 
 from ..._tail import Shared
@@ -24,7 +26,7 @@ TRIALS = tuple(ROWS * n for n in (8, 16, 24, 32, 48, 64, *(2**k for k in range(7
 N_ROWS = 8192  # rows that are kept for trials
 SHARE = 0.5  # of all weights at first, as a table surely would have helped
 _SURELY = 2.0  # standard errors by which a table would have helped
-_FINALISTS = 4  # tables that are tried as they would be used, those that would help most if coarse
+_FINALISTS = 3  # pairs that are tried as they would be used, those that would help most if coarse
 _COARSE = 4  # values of a number that a coarse cell goes over
 _SHRUNK = np.array([1.0, 4.0])  # rows without an error that draw a cell's means towards 0
 _MOST = 64.0  # rows that a cell counts as at most: those before fade
@@ -145,10 +147,8 @@ class Cells(Corrector):
         """
         (codes, errors), weights = state["past"].rows, state["past"].weights
         n_targets, n_numbers = errors.shape[1], codes.shape[1] - state["n_nominal"]
-        pairs = _finalists(codes, errors, weights, n_numbers)
-        tried = [(pair, smooth) for pair in pairs for smooth in (False, pair[-1] < n_numbers)]
         best, most = None, 0.0
-        for one in dict.fromkeys(tried):
+        for one in _finalists(codes, errors, weights, n_numbers):
             gain, table = _as_used(codes, errors, weights, *one)
             if gain > most:
                 best, most, found = one, gain, table
@@ -184,24 +184,34 @@ def whole(codes):
 
 
 def _finalists(codes, errors, weights, n_numbers):
-    """Return the pairs of codes, or single ones, whose tables would have helped most."""
-    shares = _shares_of_targets(errors)
+    """Return in which ways pairs of codes, or single ones, would be used that would help most.
+
+    Each is a pair and whether it is smooth. As they are, two codes are one pair in either order.
+    """
+    shares, found = _shares_of_targets(errors), []
     n_values = np.array([len(np.unique(column)) for column in codes.T])
-    found = []
-    for j in np.flatnonzero(n_values > 1).tolist():
-        firsts = np.flatnonzero((n_values > 1) & (n_values <= FEW))
-        for first in [None, *firsts.tolist()]:
-            if first == j:
-                continue
-            pair = (j,) if first is None else (first, j)
-            gains = []
-            for width in (1, _COARSE) if j < n_numbers else (1,):
-                keys = [codes[:, k] for k in pair[:-1]] + [codes[:, j] // width]
-                told = _progressive(_hash(keys), errors, weights)
-                gains.append(_gains(told, errors, weights, shares).sum(axis=0).max())
-            found.append((max(gains), pair))
-    found.sort(reverse=True)
-    return [pair for gain, pair in found[:_FINALISTS] if gain > 0.0]
+    known = np.flatnonzero(n_values > 1).tolist()
+    for pair in (*combinations(known, 1), *combinations(known, 2)):
+        if len(pair) == 2 and n_values[list(pair)].min() > FEW:
+            continue
+        ways = [(pair, False)]
+        for one in dict.fromkeys((pair, pair[::-1])):
+            is_first_of_few = len(pair) == 1 or n_values[one[0]] <= FEW
+            if is_first_of_few and one[-1] < n_numbers:
+                ways.append((one, True))
+        gains = [_coarse_gain(codes, errors, weights, shares, *way) for way in ways]
+        found.append((max(gains), ways))
+    found = [(gain, ways) for gain, ways in found if gain > 0.0]
+    found.sort(key=lambda one: -one[0])
+    return [way for _, ways in found[:_FINALISTS] for way in ways]
+
+
+def _coarse_gain(codes, errors, weights, shares, pair, is_smooth):
+    """Return by how much cells would have helped, smooth ones if some values were one."""
+    keys = [codes[:, j] for j in pair]
+    keys[-1] = keys[-1] // (_COARSE if is_smooth else 1)
+    told = _progressive(_hash(keys), errors, weights)
+    return _gains(told, errors, weights, shares).sum(axis=0).max()
 
 
 def _as_used(codes, errors, weights, pair, is_smooth):

@@ -40,6 +40,8 @@ def found(X, nominal):
         step = _step(values)
         if step == 1.0 or (step and len(values) <= FEW):
             kinds[len(values) > FEW].append((j, n_parts, step))
+    for one in kinds:
+        one.sort(key=lambda code: code[2] != 1.0)  # whole numbers before others
     chosen = [code for one, most in zip(kinds, MOST, strict=True) for code in one[:most]]
     chosen.sort(key=lambda code: code[0] in nominal)
     chosen = np.array(chosen).reshape(-1, 3)
