@@ -105,7 +105,9 @@ def test_who_is_a_code():
     assert_array_equal(layout["codes"], expected)
     assert_allclose(layout["code_steps"], [1, 1, 1, 0.1, 1, 1, 1, 1])
     assert _codes.numbers(layout) == (8, 2)
-    C = _codes.codes_of({"columns": {"layout": layout}}, X)
+    state = {"cells": {"t": 64}, "columns": {"layout": layout}}
+    C = _codes.codes_of(state, X)
+    assert _codes.codes_of(state | {"cells": {}}, X) is None
     assert_array_equal(C[:, 1], t % 7)
     assert_array_equal(C[:, [0, 2, 4, 6, 7]], X[:, [0, 8, 2, 13, 9]])
     assert_array_equal(C[:, 3], -3 + t % 5)

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..._tail import Shared
 from ...meta._past import Past
-from ..rows._codes import FEW
+from ..rows._steps import FEW
 from ._told import ROWS, Corrector, blocks_of
 
 TRIALS = tuple(ROWS * n for n in (8, 16, 24, 32, 48, 64, *(2**k for k in range(7, 20))))

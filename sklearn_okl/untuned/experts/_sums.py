@@ -56,7 +56,7 @@ def parts_of(experts, state, X, columns, ages):
     if links is not None:
         bank = awake(state["boosting"]["bank"])
         parts += _of_bank(bank, seen, links, inputs, steady)
-    if state["near"] or state.get("cells"):
+    if state["near"] or state["cells"]:
         told, of_similar = experts.kind.told_by_neighbours(*of_mixture), columns.max(initial=-1) + 3
         own, nothing = np.eye(told.shape[1]), np.zeros(told.shape[1])
         parts.append(Line(told, own, nothing, np.full(len(own), of_similar)))

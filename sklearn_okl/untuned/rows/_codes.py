@@ -9,8 +9,8 @@ the year a date is: it is cut into as many parts as make whole numbers of it.
 
 import numpy as np
 
-N_LOOKED_AT = 64  # rows by which it is known which columns these are
-FEW = 32  # values of a code that is one of few
+from ._steps import FEW, N_LOOKED_AT
+
 MOST = 6, 4  # codes of few values, and of more, the first ones
 _PARTS = 7, 12, 24, 366  # of a circle, the last of which needs not fit
 _ROUNDING = 1e-6
@@ -49,7 +49,9 @@ def found(X, nominal):
 
 
 def codes_of(state, X):
-    """Return the codes (n, n_codes) of rows (n, d) as they came, of a model in such a state."""
+    """Return the codes (n, n_codes) of rows (n, d) as they came; None where nobody wants them."""
+    if not state["cells"]:
+        return None
     layout = state["columns"]["layout"]
     columns, n_parts = layout["codes"].T
     C = X[:, columns]

@@ -194,8 +194,8 @@ class Encoder:
             other = ~Z[:, d + mine].any(axis=1) & ~np.isnan(X[:, j])
             Z[:, d + mine[wanted[mine] == OTHERS]] = other[:, None]
         low = d + len(wanted)
-        if len(layout["tails"]):
-            Z[:, low : low + len(layout["tails"])] = _with_logarithms(X, layout)[:, d:]
+        of_tails = layout["tails"], layout["shifts"]
+        Z[:, low : low + len(layout["tails"])] = logarithms(X, *of_tails)
         if layout["gaps"]:
             of_gaps = state["of_gaps"]
             of_gaps = (

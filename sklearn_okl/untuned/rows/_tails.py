@@ -9,7 +9,8 @@ order of magnitude apart, and logarithms are at most half as skewed, by deciles,
 
 import numpy as np
 
-N_LOOKED_AT = 64  # rows by which it is known which columns these are
+from ._steps import N_LOOKED_AT
+
 MOST = 16  # such columns, the first ones
 _FEWEST = N_LOOKED_AT // 2  # positive values by which a column is known
 _VALUES = 8  # distinct values that are too few for a tail
