@@ -297,14 +297,6 @@ def factors_of(n, weights):
     return factors if weights is None else factors * weights[:, None, None, None]
 
 
-def go_on_with(state, places):
-    """Go on with the experts at these places, in their order."""
-    n_experts = state["rates"].shape[-1]
-    for name, part in state.items():
-        if isinstance(part, np.ndarray) and part.shape[-1:] == (n_experts,):
-            state[name] = part[..., places]
-
-
 def put(state, j, fresh, axis=0):
     """Put what is known of one target, a fresh state, in the place of target j."""
     for name, value in fresh.items():

@@ -122,14 +122,3 @@ def regression(alpha, forgetting, is_late):
     # the leverage of a row in a model some rounds ago would ask for all matrices since then
     forecaster = "ridge" if is_late else "vaw"
     return VAWRegressor(alpha, forecaster=forecaster, forgetting=forgetting)
-
-
-def go_on_with(known, state, places):
-    """Let a bank of regressions go on with experts at these places, as if others had never been."""
-    known._open(state)
-    state["A"] = state["A"][..., places[:, None], places]
-    for name, axis in (("b", 1), ("theta", 1), ("past", 2)):
-        if name in state:
-            state[name] = state[name].take(places, axis)
-    state["P"] = np.empty_like(state["A"])
-    known._rebuild(state)

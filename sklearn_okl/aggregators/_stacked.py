@@ -19,7 +19,7 @@ from ..features._moments import paths
 from ..features._units import deviations, mean_and_variance
 from . import _boas, _limits, _two_boas
 from ._fading_means import means_of, start_likelihoods
-from ._sides import Asking, AskingLines, Learning, go_on_with, regression
+from ._sides import Asking, AskingLines, Learning, regression
 
 SAME = 1e-9  # in units of the targets' scale: below it forecasts differ by rounding only
 FARTHEST = 100.0  # deviation from the mean, in that unit: one faulty expert is no leverage
@@ -214,15 +214,6 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
             for name in {"A", "b", "P", "theta", "squares", "past"} & one.keys():
                 one[name][j] = anew[name][0]
         _boas.put(state, j, fresh)
-
-    def _go_on_with(self, state, places):
-        """Go on with the experts at these places, in their order, as if others had never been."""
-        _boas.go_on_with(state["experts"], places)
-        for one in state["fading"]:
-            for part in (one, one["past"]):
-                part["losses"] = part["losses"][..., places]
-        for stack, one in zip(self.stacks, state["stacks"], strict=True):
-            go_on_with(regression(*stack, "past" in one), one, places)
 
     def _learn(self, state, X, y):
         forecasts, idle = self._room(X)

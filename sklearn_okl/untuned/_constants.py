@@ -102,10 +102,6 @@ class Constants:
         with the first of them.
     burn_in : int
         Rounds that a kernel born so learns before it is heard, and the chain.
-    judged : int or None
-        Rounds, with labels, after which kernels that see the latest targets are held against those
-        of a model without lags, and who is worse goes; before the first birth, or never. None, the
-        default, has no such kernels: see `docs/findings.md` for what speaks for 256, and against.
     frequencies : float
         Factor of the number of frequencies per kernel; the work stays the same.
     linear_share : float
@@ -170,7 +166,6 @@ class Constants:
     fading_alpha: float = 1.0
     births: tuple = (512, 2048, 8192)
     burn_in: int = 256
-    judged: int | None = None
     frequencies: float = 1.0
     linear_share: float = 0.2
     drift_share: float = 0.1

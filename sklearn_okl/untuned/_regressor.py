@@ -112,11 +112,14 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     spread) and its level (5 standard deviations); then its moments start anew from the latest 32
     rows. Linear experts see the same, neither clipped nor in units that move: their centre and
     scale are those first known of 16 rows, so that a line stays a line where an input grows or
-    wanders. The latest targets are appended for half of the experts: where the stream has a memory
-    they help, and where it has none the mixture leaves these experts aside. But for "fast", half of
-    the kernels that never forget see, in place of the inputs, the normal scores of their ranks
-    among the rows before, as of :class:`RunningQuantileTransformer`, which no tail and no curved
-    unit can spoil; every other one of these sees pairs of columns, as a sum of kernels.
+    wanders. The latest targets are appended for half of the experts. But for "fast", half of the
+    kernels that never forget see, in place of the inputs, the normal scores of their ranks among
+    the rows before, as of :class:`RunningQuantileTransformer`, which no tail and no curved unit can
+    spoil; every other one of these sees pairs of columns, as a sum of kernels.
+
+    *Order.* Where correlations and a kernel ridge regression find no order in the first 64 rows,
+    all but persistence and two linear experts go on without lags. From row 128 on, if errors or
+    these show one, a model with lags learns the rows at hand, and takes over if it had lost less.
 
     *Categories.* Kinds of columns are those of the first call, or of the first value of a column
     that is empty there: numbers and booleans; categories, which are the columns of frames of
@@ -178,11 +181,11 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
 
     *Changes.* At the end of each block of 64 rows whose errors are 1.3 times as large as they have
     long been, a model begins anew with the rows since the change, as far as errors tell it. So does
-    one with the latest rows, up to 2048 ("fast": 1024), where kernels explain their errors, though
-    no larger: a Bayes factor of 8 nats, asked for every 1024 rows. Both learn on, at twice the
-    cost, and are mixed by odds that squared errors move: four block ends far ahead replace the old
-    model, two far behind, or 512 rows, end the trial; the next one is far off. So a sign that
-    flips costs little more than starting over. ``experts_`` are those of the older one until then.
+    one with the latest rows, up to 2048 ("fast": 1024), where kernels explain their errors, asked
+    for every 1024 rows. Both learn on, at twice the cost, and are mixed by odds that squared errors
+    move, but for rows of which only the old one knows the like: four block ends far ahead replace
+    it, two far behind, or 512 rows, end the trial; the next one is far off. So a sign that flips
+    costs little more than starting over. ``experts_`` are those of the older one until then.
 
     *Several targets.* Of y with shape (n, q) all columns are learnt by the same experts, with one
     inverse, so that ten targets take two to three times as long as one. Half of the experts see the
@@ -217,9 +220,8 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     ("fast": 2048, "tiny": none) correct what is forecast, nearest by columns, and by these and
     lags, in metrics learnt from errors (Weinberger, Tesauro, AISTATS 2007). BOA mixes them and it.
 
-    *Equal codes.* Whole numbers, categories and dates are codes. Rows of equal ones, of two at a
-    time, correct what is forecast by a table of their errors, as those of holidays, where that has
-    surely helped; `summary` names them. Once more BOA mixes both.
+    *Equal codes.* So do those of rows of equal whole numbers, categories or dates, of two at a time
+    and by a table, as of holidays, where that has surely helped; `summary` names them.
 
     *Trees.* With `trees`, a batch model fitted to the rows so far, the latest targets among their
     columns, forecasts from round 31 on. A second one is fitted to the errors of the progressive
@@ -260,8 +262,6 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     so the whole is never much worse than its best part. The chain adds one more of
     :math:`\sqrt{\ln 7 \sum_t r_{k,t}^2}` over its seven sums, similar rows one with :math:`\ln 5`,
     equal codes and `trees` each one with :math:`\ln 3`; of refitted models nothing is known.
-
-    ``python -m benchmarks default`` holds it against every published figure at hand.
 
     *Intervals, quantiles, distributions* are of one law for each row, by adaptive conformal
     inference [2]_ on the progressive errors; see `predict_distribution`.

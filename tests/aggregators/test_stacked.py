@@ -4,10 +4,9 @@ import pickle
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
 from sklearn_okl import BOARegressor, ExpertsRegressor, StackedBOARegressor, VAWRegressor
-from sklearn_okl.aggregators._sides import go_on_with
 from sklearn_okl.evaluation import check_online_estimator
 from tests.oracles.default import mixture as by_definition
 
@@ -173,43 +172,3 @@ def test_it_mixes_models():
     assert np.mean((model.prequential_predict(X, y) - y)[100:] ** 2) < 0.03
     size = len(pickle.dumps(model.partial_fit(X, y)))
     assert abs(len(pickle.dumps(model.partial_fit(X, y))) - size) < 64
-
-
-@pytest.mark.parametrize("forgetting", [1.0, 0.98])
-@pytest.mark.parametrize("seed", range(3))
-def test_a_regression_goes_on_as_if_others_had_never_been(forgetting, seed):
-    rng = np.random.default_rng(seed)
-    Z, y = rng.normal(size=(2, 90, 6)), rng.normal(size=(2, 90, 1))
-    places = np.array([3, 0, 5, 2])
-    model = VAWRegressor(forgetting=forgetting)
-    state, other = (model._start(n, bank=[{}, {}]) for n in (6, 4))
-    model._learn(state, Z[:, :60], y[:, :60])
-    model._learn(other, Z[:, :60, places], y[:, :60])
-    go_on_with(model, state, places)
-    of_rows = Z[:, 60:, places], y[:, 60:]
-    assert_allclose(model._learn(state, *of_rows), model._learn(other, *of_rows), rtol=1e-9)
-
-
-@pytest.mark.parametrize("delay", [0, 3])
-@pytest.mark.parametrize("seed", range(3))
-def test_a_mixture_goes_on_with_those_who_stay(seed, delay):
-    rng = np.random.default_rng(seed)
-    y = rng.normal(size=400)
-    F = y[:, None] + rng.normal(size=(400, 6)) * [1.0, 9.0, 2.0, 0.5, 9.0, 1.0]
-    places = np.array([3, 0, 5, 2])
-    model, other = (StackedBOARegressor(label_delay=delay) for _ in range(2))
-    model.fit(F[:200], y[:200])
-    other.fit(F[:200][:, places], y[:200])
-    before = pickle.loads(pickle.dumps(model._state))
-    model._go_on_with(model._state, places)
-    model.n_features_in_ = 4
-    if delay:  # what was known some rounds ago is of those who stay, too
-        for one, known in zip(model._state["stacks"], before["stacks"], strict=True):
-            assert_array_equal(one["past"], known["past"][:, :, places])
-    assert model.weights_.sum() == pytest.approx(1.0)
-    assert model.weights_.argmax() == 0
-    losses = [
-        np.square(m.prequential_predict(F[200:][:, places], y[200:]) - y[200:]).mean()
-        for m in (model, other)
-    ]
-    assert losses[0] < 1.05 * losses[1]

@@ -35,7 +35,7 @@ def default(X, y, experts, n_lags, fadings, stacks, delay=0, weights=None):
         seen = ranked if ranks else U
         parts = [np.ones((len(y), 1))]
         if mask.size:
-            # those in reserve see no lags, which stand behind the columns
+            # some see no lags, which stand behind the columns
             parts.append((seen if frequencies.size else steady)[:, : mask.size] * mask)
         if frequencies.size:
             u = U.shape[1]  # frequencies for ranks stand below those for the inputs, which are 0

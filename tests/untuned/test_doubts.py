@@ -13,6 +13,7 @@ from sklearn_okl.untuned.rounds._restarts import is_sane
 FENCE = TargetFence()
 # of the small cases at the fast budget, those whose bar is not reached; the job prints them first
 NOT_REACHED = {
+    "-9999 in 2.0% of the cells, table",  # 1.34 here, .74 to 1.25 of seven other seeds
     "cycles",  # 1.19 of a twin without guard, which gains more by similar rows
     "setpoints, a column, every 30, noise 0.1",
     "setpoints, a column, every 100, noise 0.1",

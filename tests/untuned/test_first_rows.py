@@ -136,14 +136,14 @@ def test_numbers_that_turn_out_late_of_many_classes():
 @pytest.mark.parametrize("due", [8, 64, 512, 1024])
 def test_what_is_due_at_a_round_is_done_once(due, label_delay):
     X, y = table(due, due + 70)
-    clean = regressor(label_delay=label_delay).fit(X, y)
+    clean = regressor(lags=0, label_delay=label_delay).fit(X, y)
     for row in range(due - 1, due + 2):
         faulty = y.copy()
         faulty[row] = 1e6
-        model = regressor(label_delay=label_delay).fit(X, faulty)
+        model = regressor(lags=0, label_delay=label_delay).fit(X, faulty)
         assert_array_equal(model.experts_["name"].shape, clean.experts_["name"].shape)
         assert model.n_faulty_ >= 1
-        singly = regressor(label_delay=label_delay).fit(X[: due - 3], faulty[: due - 3])
+        singly = regressor(lags=0, label_delay=label_delay).fit(X[: due - 3], faulty[: due - 3])
         for t in range(due - 3, due + 5):
             singly.partial_fit(X[t : t + 1], faulty[t : t + 1])
         singly.partial_fit(X[due + 5 :], faulty[due + 5 :])

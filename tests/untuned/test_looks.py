@@ -12,7 +12,7 @@ from sklearn_okl.datasets import make_shifted_stream
 from sklearn_okl.untuned import Constants
 from sklearn_okl.untuned.rounds import _guard
 from sklearn_okl.untuned.rounds._looks import nats_of_change
-from sklearn_okl.untuned.rounds._renewal import Renewal, _in_place_of
+from sklearn_okl.untuned.rounds._renewal import Renewal, in_place_of
 from sklearn_okl.untuned.rounds._trust import unguarded
 
 LOOK = Renewal().look
@@ -212,7 +212,7 @@ def test_a_new_model_takes_its_twin_along():
     state = _copied(model._state)
     fresh = state["anew"]["twin"]
     fresh["beside"]["twin"] = unguarded(_copied(fresh))
-    gone_on = _in_place_of(state, fresh)
+    gone_on = in_place_of(state, fresh)
     # the twin may win next, and is as old as all rows are
     assert gone_on["n_before"] + gone_on["t"] == 750
     twin = gone_on["beside"]["twin"]

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from sklearn_okl import OnlineKernelRegressor, load, save
-from sklearn_okl.datasets import make_shifted_stream, make_timetable
+from sklearn_okl.datasets import make_irregular_stream, make_shifted_stream, make_timetable
 from sklearn_okl.untuned import Constants
-from sklearn_okl.untuned.rounds import _blocks
+from sklearn_okl.untuned.rounds import _blocks, _strange
 from sklearn_okl.untuned.rounds._renewal import Renewal
 from sklearn_okl.untuned.rounds._targets import TargetFence
 
@@ -48,13 +48,16 @@ def loss(model, X, y, rows):
 @pytest.mark.parametrize("studies", [True, False])
 def test_a_jump_that_was_foretold_counts_three_rounds_where_levels_moved_often(studies):
     renewal, zero = Renewal(), np.zeros((3, 1))
-    anew = renewal.start(1) | {"studies": studies, "twin": {"t": 0}, "odds": np.full(1, -4.5)}
+    X, anew = (
+        np.zeros((3, 0)),
+        renewal.start(1) | {"studies": studies, "twin": {"t": 0}, "odds": np.full(1, -4.5)},
+    )
     renewal.rescale(anew, np.ones(1))
-    renewal.learn(anew, zero[:1] + 40.0, zero[:1], zero[:1] + 31.0)  # nearly
+    renewal.learn(anew, X[:1], zero[:1] + 40.0, zero[:1], zero[:1] + 31.0)  # nearly
     assert anew["odds"] == (-1.5 if studies else -3.5)
-    renewal.learn(anew, zero[:1] + 40.0, zero[:1], zero[:1] + 29.0)  # not quite
+    renewal.learn(anew, X[:1], zero[:1] + 40.0, zero[:1], zero[:1] + 29.0)  # not quite
     assert anew["odds"] == (-0.5 if studies else -2.5)
-    renewal.learn(anew, zero, zero, zero + 40.0)  # against it at most as always
+    renewal.learn(anew, X, zero, zero, zero + 40.0)  # against it at most as always
     assert anew["odds"] == (-3.5 if studies else -5.5)
 
 
@@ -109,17 +112,17 @@ def test_a_young_model_meets_a_far_smaller_unit(start, size):
     assert ours <= 1.35 * fresh  # it is met at the end of a block
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(("kind", "size"), [("sign", 1.0), ("unit", 0.2)])
 @pytest.mark.parametrize("start", [150, 300])
-@pytest.mark.parametrize("seed", [2, 5])
-def test_a_young_model_begins_anew_where_targets_follow_forecasts_otherwise(
-    kind, size, start, seed
-):
-    X, y, start = flipped(start + 600, kind=kind, size=size, seed=seed, start=start)
-    ours = loss(model_of(random_state=seed), X, y, slice(start + BLOCK, None))
-    fresh = loss(model_of(random_state=seed), X[start:], y[start:], slice(BLOCK, None))
-    assert ours <= 1.6 * fresh  # 2.1 to 4.8 where nothing is looked for
+def test_a_young_model_begins_anew_where_targets_follow_forecasts_otherwise(kind, size, start):
+    ratios = []
+    for seed in range(2, 6):
+        X, y, at = flipped(start + 600, kind=kind, size=size, seed=seed, start=start)
+        ours = loss(model_of(random_state=seed), X, y, slice(at + BLOCK, None))
+        fresh = loss(model_of(random_state=seed), X[at:], y[at:], slice(BLOCK, None))
+        ratios.append(ours / fresh)
+    assert np.exp(np.mean(np.log(ratios))) <= 1.6  # 2.1 to 4.8 where nothing is looked for
 
 
 @pytest.mark.parametrize("n_changed", [1, 2])
@@ -134,9 +137,15 @@ def test_a_young_model_of_several_targets_begins_anew_where_all_are_in_another_u
     assert began == (n_changed == 2)
 
 
-def test_a_smaller_unit_is_met_at_rest_from_larger_errors():
-    X, y, start = flipped(1400, kind="unit", size=0.05, seed=1, start=700)
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(k, marks=pytest.mark.long) for k in (4, 5, 7))]
+)
+def test_a_smaller_unit_is_met_at_rest_from_larger_errors_and_in_a_trial(seed):
+    """In a trial, which larger errors began, nothing else began: 10 to 25 times the loss."""
+    X, y, start = flipped(1400, kind="unit", size=0.05, seed=seed, start=700)
     y[:start] *= np.where(np.arange(start) // BLOCK % 3 == 2, 1.6, 1.0)
+    model = model_of().partial_fit(X[:start], y[:start])
+    assert bool(model._state["anew"]["twin"]) == (seed > 0)
     ours = loss(model_of(), X, y, slice(start + 2 * BLOCK, None))
     assert ours <= 1.25 * loss(model_of(), X[start:], y[start:], slice(2 * BLOCK, None))
 
@@ -196,7 +205,7 @@ def test_after_one_that_has_lost_a_change_that_is_louder_is_followed_up_at_once(
     assert renewal.beyond(anew, 128) == _blocks.ANY
     asked_by = np.array([1.5, 0.0])
     anew |= {"twin": {"t": 9}, "asked_by": asked_by, "odds": np.full(1, -8.5), "surely": -1.0}
-    assert renewal.beyond(anew, 128) == _blocks.NONE
+    assert renewal.beyond(anew, 128)[0] == renewal.louder * 1.5  # in the trial, too
     assert not renewal._replaces(anew, state)
     larger, worse = renewal.beyond(anew, 129)
     assert 1.5 < larger < 3.0
@@ -269,7 +278,7 @@ def test_what_was_found_of_a_stream_is_known_to_who_begins_anew():
     assert model._state["n_before"] >= start  # none of its rows has such a number
     (guard,) = model._state["targets"]
     assert guard["nones"] == [-9999.0]
-    assert guard["odds"] < TargetFence().odds[0]
+    assert guard["odds"] <= TargetFence().odds[0]
 
 
 @pytest.mark.long
@@ -408,3 +417,50 @@ def test_a_review_of_ranks_leaves_out_the_column_of_a_tree():
     y = rng.standard_normal(700) + X[:, 2]
     model = OnlineKernelRegressor(random_state=0)
     assert np.isfinite(model.prequential_predict(X, y)).all()
+
+
+@pytest.mark.long(every=2)
+@pytest.mark.parametrize("delay", [0, 5])
+def test_of_rows_that_are_strange_to_it_a_new_model_has_no_say(delay):
+    """It has seen one setpoint only; to be believed of another one cost 76 of 100."""
+    stream = make_irregular_stream(
+        1650, kind="setpoints", every=300, noise=0.01, hidden=False, random_state=2
+    )
+    X, y = stream.data, stream.target
+    whole = model_of(random_state=2, label_delay=delay)
+    forecasts = whole.prequential_predict(X, y)
+    for change in stream.changes[3:]:
+        assert np.abs(forecasts - y)[change : change + 3].max() < 2.0
+    model, parts = model_of(random_state=2, label_delay=delay), []
+    for low, high in cut(0, len(y)):
+        if not delay and low > 1000:
+            asked = model.predict(X[low : low + 1])
+            assert asked == pytest.approx(forecasts[low], rel=1e-6)
+        parts.append(model.prequential_predict(X[low:high], y[low:high]))
+    assert np.allclose(np.concatenate(parts), forecasts, rtol=1e-6, atol=1e-6)
+    rest = whole.predict(X[-9:])
+    assert np.allclose(model.predict(X[-9:]), rest, rtol=1e-6, atol=1e-6)
+
+
+def test_what_is_strange():
+    low, high, of_old = np.array([0.0, 5.0]), np.array([1.0, 5.0]), np.array([[0, 0], [9, 9.0]])
+    X = np.array([[1.9, 5.0], [2.1, 5.0], [20.0, 5.0], [0.0, 6.0], [0.0, 30.0], [np.nan, 4.0]])
+    assert _strange._are_strange(X, low, high, of_old).tolist() == [0, 1, 0, 1, 0, 1]
+
+
+def test_a_new_model_that_missed_what_the_old_one_foretold_of_a_strange_row_has_lost():
+    renewal, zero = Renewal(), np.zeros((1, 1))
+    anew = renewal.start(1, n_columns=1) | {"twin": {"t": 0}, "odds": np.full(1, 8.0)}
+    anew["ranges"] = np.array([[[0.0], [1.0]], [[0.0], [9.0]]])
+    renewal.rescale(anew, np.ones(1))
+    mixed = renewal.learn(anew, zero + 5.0, zero + 40.0, zero + 39.0, zero)
+    assert mixed == 39.0
+    assert anew["odds"] == -renewal.limit
+    # and of what is no longer strange it has a say again
+    anew["odds"][:] = 8.0
+    assert renewal.learn(anew, zero + 5.0, zero, zero + 1.0, zero) == pytest.approx(0.0, abs=0.01)
+    assert anew["odds"] > 8.0
+    anew["ranges"][1] = 100.0
+    anew["odds"][:] = 8.0
+    renewal.learn(anew, zero + 50.0, zero + 40.0, zero + 20.0, zero)  # none has foretold it
+    assert anew["odds"] == 8.0

@@ -26,7 +26,7 @@ class ClassTargets:
 
     own_gaps = False  # what missing values say is what they say of the first class
     first_counts = False
-    takes_rows = has_reserve = False
+    takes_rows = False
     n_walks = 0  # the latest label is no forecast, but how often it stays is one
     shape = ()  # of the losses of an expert
 
@@ -42,12 +42,12 @@ class ClassTargets:
         self.neighbours = Neighbours(*of_near, tell, constants.burn_in, delay)
         self.cells = Cells(ClassesTold(SHARE, delay), delay, not budget.compact)
 
-    def start(self, n_experts, n_columns, seed, n_codes):
-        """Return the state before the first row."""
+    def start(self, n_experts, n_columns, seed, n_codes, ordered=True):
+        """Return the state before the first row; similar rows see lags where these are ordered."""
         return {
             "mixture": self.mixture.start(n_experts),
             "boosting": {},
-            "near": self.neighbours.start(n_columns, self.n_classes, seed),
+            "near": self.neighbours.start(n_columns, self.n_classes, seed, ordered),
             "cells": self.cells.start(*n_codes, self.n_classes),
         }
 

@@ -29,18 +29,16 @@ from ._banks import (
 from ._leaves import KINDS, MEMBERS, TREES, Leaves
 from ._plan import (
     BORN,
-    IN_RESERVE,
     LAGGED,
     MAIN,
     WALKS,
     births_of,
     chain,
+    lagless_plan,
     name_of,
     plan,
     refined,
-    reserves,
 )
-from ._reserve import is_better_without, stand_by, taken_over, with_reserves, without_reserves
 from ._sizes import RowSizes
 
 _TINY = np.finfo(float).tiny
@@ -81,44 +79,28 @@ class Experts:
         self.leaves = Leaves(of.n_targets or 1, delay, bool(of.shape), 1 + (self.lags > 0))
         m = max(int(budget.frequencies * constants.frequencies), 1)
         self.sizes = RowSizes(of.n_targets, self.lags, delay, m, forgetting)
-        judged = np.inf if constants.judged is None else constants.judged + delay
-        has_reserve = of.has_reserve and self.lags > 0 and not budget.compact  # one shape is born
-        self.has_reserve = has_reserve and judged < min(self.births, default=0)
-        self.judged = (judged,) if self.has_reserve else ()
+        self.may_do_without_lags = of.n_walks > 0 and not budget.compact  # numbers with lags
         self.begins = *of.neighbours.begins, *of.cells.begins
 
-    def plan(self, n_features, n_trees=0):
+    def plan(self, n_features, n_trees=0, ordered=True):
         """Return the banks by name, see `_plan.py`; trees are not among the features."""
         of_all = self.forgetting, self.budget, self.constants
-        return plan(n_features, self.lags, *of_all, n_trees, self.kind.n_targets or 1)
+        make = plan if ordered else lagless_plan
+        return make(n_features, self.lags, *of_all, n_trees, self.kind.n_targets or 1)
 
-    def reserves(self, n_features):
-        """Return the banks that stand by in the first rounds, and that of those born after it."""
-        return reserves(n_features, self.lags, self.forgetting, self.budget, self.constants)
-
-    def start(self, n_features, seed, n_trees=0, unseen=(), n_codes=(0, 0)):
+    def start(self, n_features, seed, n_trees=0, unseen=(), n_codes=(0, 0), ordered=True):
         """Return the first state; the last features are of trees, those `unseen` for the born."""
-        rng, plans = np.random.RandomState(seed), self.plan(n_features - n_trees, n_trees)
-        if self.has_reserve:
-            plans = with_reserves(plans, self.reserves(n_features - n_trees))
+        rng, plans = np.random.RandomState(seed), self.plan(n_features - n_trees, n_trees, ordered)
+        of_banks = rng, self.delay, self.kind.n_targets, unseen
         n_experts = self.inputs.n_walks + sum(bank.room for bank in plans.values()) + len(KINDS)
         return {
             "inputs": self.inputs.start(n_features, n_trees),
-            "banks": self._start_banks(plans, rng, seed, unseen),
+            "banks": {name: start_bank(bank, *of_banks) for name, bank in plans.items()},
             "leaves": self.leaves.start(n_features - n_trees),
             "rounds": np.zeros(n_experts, dtype=int),
             "losses": np.zeros((*self.kind.shape, n_experts)),
             "masses": np.zeros(n_experts),  # sums of the weights of the rows forecast
-        } | self.kind.start(n_experts, n_features - n_trees, seed, n_codes)
-
-    def _start_banks(self, plans, rng, seed, unseen):
-        """Return the banks by name; those in reserve draw what a model without lags draws."""
-        of_banks = self.delay, self.kind.n_targets, unseen
-        others = np.random.RandomState(seed) if self.has_reserve else rng
-        return {
-            name: start_bank(bank, others if name.endswith(IN_RESERVE) else rng, *of_banks)
-            for name, bank in plans.items()
-        }
+        } | self.kind.start(n_experts, n_features - n_trees, seed, n_codes, ordered)
 
     def learn_rows(self, state, X, y, weights, run):
         """Learn rows as they come, and targets; return what `learn` does."""
@@ -344,29 +326,17 @@ class Experts:
         losses = np.where(lagged, np.inf, state["losses"][:, places])
         state["reference"] = places.start + losses.argmin(axis=1)
 
-    def is_to_judge(self, state):
-        """Whether there are kernels in reserve for those that see lags."""
-        return stand_by(state["banks"])
-
-    def judge_lags(self, state, n_features):
-        """Let kernels that see lags go on, or those in reserve in place of all kernels."""
-        banks, places = state["banks"], self._rooms(state)
-        losses = self.kind.shares(state) @ state["losses"][:, slice(*places[MAIN])]
-        takes_over = is_better_without(losses, banks[MAIN]["members"])
-        if takes_over:
-            born = self.reserves(n_features - state["inputs"]["n_trees"])[BORN]
-            banks, order = taken_over(banks, places, born, None, self.delay, self.kind.n_targets)
-        else:
-            banks, order = without_reserves(banks, places)
-        trees = np.arange(len(state["rounds"]))[TREES]
-        order = np.concatenate([np.arange(self.inputs.n_walks), order, trees])
-        state["banks"] = banks
-        for name in ("rounds", "losses", "masses"):
-            state[name] = state[name][..., order]
-        self.kind.mixture._go_on_with(state["mixture"], order)
-        if takes_over:
-            self.choose_reference(state)
-            self.kind.forget_errors(state)
+    def lags_help(self, state):
+        """Tell whether a line that sees lags has lost less than its like that does not."""
+        losses = self.kind.shares(state) @ state["losses"]
+        for name, place in self._places(state).items():
+            members = () if name == "walks" else state["banks"][name]["members"]
+            first = {
+                one["lags"]: losses[place.start + k] for k, one in reversed([*enumerate(members)])
+            }
+            if len(first) == 2 and first[True] < first[False]:
+                return True
+        return False
 
     def refine(self, state, n_features, seed, level):
         """Let new kernels be born: the best ones and their neighbours, with learnt scales.
@@ -378,9 +348,8 @@ class Experts:
         shares, losses = self.kind.shares(state), state["losses"]
         losses = losses if shares is None else shares @ losses
         known_of = losses, state["rounds"], self._mean_weights(state)
-        sees_lags = any(member["lags"] for member in state["banks"][MAIN]["members"])
-        of_lagless = self.has_reserve and not sees_lags
-        shape = (self.reserves if of_lagless else self.plan)(n_features)[BORN].shape
+        ordered = state["columns"]["layout"]["ordered"]
+        shape = self.plan(n_features, ordered=ordered)[BORN].shape
         known = [
             (loss / rounds / weight if weight > 0.0 else np.inf, name, k)
             for name in (MAIN, BORN)
@@ -402,7 +371,7 @@ class Experts:
         rng = np.random.RandomState(seed)
         add_members(young, members, shape, rng, level, scales)
         links = chain(n_features, self.lags, self.forgetting, self.budget, self.constants)
-        if of_lagless:
+        if not ordered:
             links = links._replace(members=[{**one, "lags": False} for one in links.members])
         if links.room and not state["boosting"]:
             state["boosting"] = self.kind.boosting.start(links, rng, self.kind.n_targets)
@@ -461,18 +430,17 @@ class Experts:
     def _table(self, state, weights, losses):
         """Return what each expert is, its weight, and its mean loss."""
         born = self.born(state)
-        members = [(member, "") for member in WALKS[: self.inputs.n_walks]]
-        for name, bank in state["banks"].items():
-            stands_by = IN_RESERVE if name.endswith(IN_RESERVE) else ""
-            members += [(member, stands_by) for member in bank["members"]]
+        members = [*WALKS[: self.inputs.n_walks]]
+        for bank in state["banks"].values():
+            members += bank["members"]
         there = self.leaves.there(state["leaves"])
-        sees_lags = False, self.lags > 0 and self.leaves.line(state["leaves"]) == 0  # as lines do
-        trees = [(one | {"lags": sees}, "") for one, sees in zip(MEMBERS, sees_lags, strict=True)]
+        of_line = self.lines(state)[self.leaves.line(state["leaves"]) :][:1]
+        sees_lags = False, any(members[place]["lags"] for place in of_line)
+        trees = [one | {"lags": sees} for one, sees in zip(MEMBERS, sees_lags, strict=True)]
         trees = [one for one, is_there in zip(trees, there, strict=True) if is_there]
         # the last ones of the banks, born at this very round, have learnt nothing
         members = members[: len(born) - len(trees)] + trees
-        names = np.array([name_of(**member) + stands_by for member, stands_by in members])
-        members = [member for member, _ in members]
+        names = np.array([name_of(**member) for member in members])
         columns = {name: np.array([member[name] for member in members]) for name in MEMBERS[0]}
         n_forecasts = np.maximum(state["rounds"][born] - self.delay, 1)
         mean_weights = self._mean_weights(state)[born]

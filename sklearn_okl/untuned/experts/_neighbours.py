@@ -34,8 +34,8 @@ class Neighbours(Corrector):
         Numbers of neighbours, the least first, each of which makes a correction, and of how many of
         the latest rows they are sought.
     n_lags, tell : int, ErrorsTold
-        How many of the numbers by which rows are compared, the last ones, are latest targets; and
-        what neighbours tell.
+        How many of the numbers by which rows are compared, the last ones, are latest targets, where
+        rows may have an order; and what neighbours tell.
     burn_in, delay : int
         After how many rounds they are heard, or after twice as many as there are neighbours; and
         how late labels are.
@@ -49,18 +49,20 @@ class Neighbours(Corrector):
         # rounds that end blocks, as the next one is corrected
         self.begins = (self.burn_in + delay,) if sizes and n_rows else ()
 
-    def start(self, n_columns, n_targets, seed):
+    def start(self, n_columns, n_targets, seed, ordered=True):
         """Return the state before the first row of so many columns, without the latest targets.
 
-        It is empty where there is nobody to ask, or nothing to compare.
+        It is empty where there is nobody to ask, or nothing to compare. Rows without an order are
+        not compared by the latest targets.
         """
         if not (self.begins and n_columns):
             return {}
-        width = n_columns + self.n_lags
+        n_lags = self.n_lags if ordered else 0
+        width = n_columns + n_lags
         window, no_targets = self._n_rows(width) + self.delay + ROWS, np.empty((2, 0, n_targets))
         return {
             "past": Past(np.empty((0, 2 + width)), self.tell.of_rows(*no_targets), window),
-            "metric": metric.start(width, self.n_lags, -(-self.delay // ROWS), seed),
+            "metric": metric.start(width, n_lags, -(-self.delay // ROWS), seed),
             "t": 0,
             "mixture": self.tell.start(n_targets, self.n_sums),
         }
@@ -96,6 +98,10 @@ class Neighbours(Corrector):
             self._sums(state, Z[part], base[part], ago_of_rows[part], back)[0] for part in parts
         ]
         return self.tell.forecast(state["mixture"], sane(np.concatenate(sums)), ago)
+
+    def width(self, state):
+        """Return by how many numbers rows are compared."""
+        return state["metric"]["scales"].shape[-1]
 
     def _n_rows(self, width):
         return min(self.n_rows, max(_NUMBERS // width, 4 * self.sizes[-1]))

@@ -32,7 +32,6 @@ class NumberTargets:
     own_gaps = True  # what missing values say is a number for each target
     first_counts = True  # the very first row is forecast by the origin
     takes_rows = True  # whether `ExpertsRow` knows how they are mixed
-    has_reserve = True  # whether lags are judged, see `_reserve.py`
 
     def __init__(self, n_targets, budget, lags, delay, constants):
         self.n_targets, self.n_lags, self.delay = n_targets, lags, delay
@@ -53,15 +52,15 @@ class NumberTargets:
         self.neighbours = Neighbours(*of_near, tell, constants.burn_in, delay)
         self.cells = Cells(ErrorsTold(SHARE, delay), delay, not budget.compact)
 
-    def start(self, n_experts, n_columns, seed, n_codes):
-        """Return the state before the first row."""
+    def start(self, n_experts, n_columns, seed, n_codes, ordered=True):
+        """Return the state before the first row; similar rows see lags where these are ordered."""
         return {
             # for each target an expert that sees no lags, by whose forecasts new units are known
             "reference": np.full(self.n_targets, self.n_walks),
             "mixture": self.mixture._start_targets(self.n_targets, n_experts, self.delay),
             "boosting": {},  # nothing before the first birth
             "cells": self.cells.start(*n_codes, self.n_targets),
-            "near": self.neighbours.start(n_columns, self.n_targets, seed),
+            "near": self.neighbours.start(n_columns, self.n_targets, seed, ordered),
         }
 
     def no_targets(self):
@@ -99,7 +98,7 @@ class NumberTargets:
             U = inputs_of(state["boosting"]["bank"], seen)
             forecasts = self.boosting.learn(state["boosting"], U, forecasts, u, sane, weights)
         if state["near"]:
-            Z = self.compared(seen.inputs)
+            Z = self.compared(state, seen.inputs)
             forecasts = self.neighbours.learn(state["near"], Z, forecasts, u, sane, weights)
         if state["cells"]:
             of_rows = seen.codes, forecasts, u, sane, weights
@@ -125,18 +124,19 @@ class NumberTargets:
             forecasts = self.boosting.forecast(state["boosting"], U, forecasts, sane, ago)
         corrected = forecasts
         if state["near"]:
-            of_rows = self.compared(seen.inputs), corrected, sane, ago
+            of_rows = self.compared(state, seen.inputs), corrected, sane, ago
             corrected = self.neighbours.forecast(state["near"], *of_rows)
         if state["cells"]:
             corrected = self.cells.forecast(state["cells"], seen.codes, corrected, sane, ago)
         return forecasts, corrected
 
-    def compared(self, inputs):
+    def compared(self, state, inputs):
         """Return by what rows are near to each other, as kernels see it: ranks, where there are.
 
         As moments and ranks move, rows of long ago are a little farther off: errors change.
         """
-        return inputs[:, -(inputs.shape[1] // (1 + self.budget.ranks)) :]
+        low = inputs.shape[1] - inputs.shape[1] // (1 + self.budget.ranks)
+        return inputs[:, low : low + self.neighbours.width(state["near"])]
 
     def lines(self, state, F, seen, heard):
         """Return what forecasts (q, n, K) are times to be the whole, but for clips and shrinkage.

@@ -12,7 +12,6 @@ WALKS = tuple(
 )
 MAIN, BORN = "kernels", "born"  # names of the banks that births look at
 LAGGED = "kernels, lags"  # and of that which they look at of a small model
-IN_RESERVE = ", in reserve"  # end of the names of banks that stand by, see `_reserve.py`
 LINK = 2  # kernels of a link of the chain
 
 
@@ -220,19 +219,19 @@ def _heard(chain, work, hears):
     return banks
 
 
-def reserves(n_features, n_lags, forgetting, budget, constants):
-    """Return by name the banks of kernels of a model without lags, and of those to be born.
-
-    They see what the banks of a model with lags see, but for these.
-    """
-    banks = plan(n_features, 0, forgetting, budget, constants)
-    return {
-        name: bank._replace(
-            shape=bank.shape._replace(n_inputs=n_features + n_lags, n_lags=n_lags, lagless=True)
-        )
-        for name, bank in banks.items()
-        if bank.shape.n_frequencies
-    }
+def lagless_plan(n_features, n_lags, *of_all):
+    """Return the banks of a model without lags, but for two lines: first and last."""
+    banks, more = plan(n_features, 0, *of_all), plan(n_features, n_lags, *of_all)
+    for name, bank in banks.items():
+        n_inputs = bank.shape.n_inputs + n_lags
+        shape = bank.shape._replace(n_inputs=n_inputs, n_lags=n_lags, lagless=True)
+        banks[name] = bank._replace(shape=shape)
+    lines = [name for name, bank in more.items() if not bank.shape.n_frequencies]
+    for name in dict.fromkeys(lines[:1] + lines[-1:]):
+        shape, members, _ = more[name]
+        members = members[:1] + [one for one in members if not one["lags"]]
+        banks[name] = Bank(shape, members, len(members))
+    return banks
 
 
 def births_of(budget, constants):

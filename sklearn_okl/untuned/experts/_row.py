@@ -171,7 +171,7 @@ class ExpertsRow:
             of_row = inputs[None, :n_columns], forecasts, limits
             forecasts, self.of_links = kind.boosting.ask_row(state["boosting"], *of_row)
         if state["near"]:
-            of_row = kind.compared(inputs[None])[0], forecasts, limits
+            of_row = kind.compared(state, inputs[None])[0], forecasts, limits
             forecasts, self.of_near = kind.neighbours.ask_row(state["near"], *of_row)
         if state["cells"]:
             of_row = codes_of(state, X)[0], forecasts, limits

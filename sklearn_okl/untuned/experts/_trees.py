@@ -32,11 +32,11 @@ class ExpertsAndTrees(Experts):
         self.takes_rows = False  # batch models have a word in each of them
         self.trees = trees(estimator, n, lags, self)
 
-    def start(self, n_features, seed, n_trees=0, unseen=(), n_codes=(0, 0)):
+    def start(self, n_features, seed, n_trees=0, *of_layout):
         plans = self.plan(n_features - n_trees, n_trees)
         n_columns = n_features + self.trees.n_lag_columns
         more = self.trees.start(n_columns, seed, allowance(plans, 2 * self.trees.n_pairs))
-        return super().start(n_features, seed, n_trees, unseen, n_codes) | more
+        return super().start(n_features, seed, n_trees, *of_layout) | more
 
     def learn(self, state, X, y, ages, run, weights=None, codes=None):
         """Learn rows and targets; return the forecasts of the whole, and of the experts."""

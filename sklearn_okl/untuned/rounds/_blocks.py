@@ -128,6 +128,16 @@ def _n_until_abrupt(fence, state, rows, t, beyond):
     return len(rows)
 
 
+def err_abruptly(fence, states, t):
+    """Tell whether in the latest quarter of a block, before round t, errors are much larger."""
+    quarter = fence.block // 4
+    return any(
+        len(state["block"]) >= quarter
+        and max(_abrupt(fence, state, t, state["block"][-quarter:])) > 0.0
+        for state in states
+    )
+
+
 def judge_quarter(fence, state, t):
     """Learn by how much a quarter of a block, before round t, has larger errors, see `suspicion`.
 

@@ -12,7 +12,8 @@ import numpy as np
 from ...base import _copied
 from ..experts._experts import ages_of
 from ..rows._codes import codes_of
-from . import _blocks, _nones
+from ..rows._layout import MAYBE
+from . import _blocks, _nones, _reordering
 from . import _row_fence as row_fence
 from . import _target_units as target_units
 from . import _targets as targets
@@ -88,7 +89,7 @@ class Guard(NoGuard):
                 call = Call(run, of_twin, _blocks.NONE, said[1])
                 theirs, _ = model._learn_rounds(anew["twin"], *of_rows, call)
                 odds = []
-                part = renewal.learn(anew, of_rows[1], part, theirs, t, odds)
+                part = renewal.learn(anew, *of_rows[:2], part, theirs, t, odds)
                 if trace is not None:
                     said[0] = [
                         said[int(is_ahead)][i] for i, is_ahead in enumerate(np.array(odds) > 0.0)
@@ -106,6 +107,8 @@ class Guard(NoGuard):
             elif n := _rows_of_change(model, anew, state, beyond):
                 _begin_anew(model, anew, state, run, n)
                 of_twin = {}  # that of another one
+            elif _reordering.takes_place(model, anew, state, run):
+                kept = {}
         state["anew"], state["doubted"] = anew, np.array(doubted, dtype=int)
         forecasts[:n_first] = 0.0  # nothing was known, not even the origin
         return forecasts.reshape(y.shape)
@@ -117,7 +120,7 @@ class Guard(NoGuard):
         anew, renewal = state["anew"], model.constants.renewal
         if renewal.is_heard(anew, ago):
             theirs = _forecast_mixed(model, anew["twin"], X, ago, ahead)
-            forecasts = renewal.mixed(anew, forecasts, theirs, ago)
+            forecasts = renewal.mixed_of(anew, X, forecasts, theirs, ago)
         return model._flat(forecasts)
 
     @staticmethod
@@ -439,7 +442,7 @@ def _rows_of_change(model, anew, state, beyond):
     """Return how many rows have come since a change that is suspected, if one is followed up."""
     renewal, fence = model.constants.renewal, model.constants.fence
     is_asked = _blocks.ask_for_another(state["targets"], beyond)
-    if is_asked and renewal.is_due(anew, state, fence.worse):
+    if is_asked and renewal.is_due(anew, state, fence):
         larger, worse = _blocks.suspicion(state["targets"])
         if worse > beyond[1] and not larger > beyond[0]:
             return renewal.n_since_smaller(anew, state, fence.other_unit)
@@ -456,7 +459,8 @@ def _begin_anew(model, anew, state, run, n):
     """Let a model begin anew beside that of a state, with the latest n rows."""
     renewal = model.constants.renewal
     X, Y, weights, _ = renewal.latest(anew, state, n)
-    fresh = with_beliefs(model._start_rounds(X.shape[1], state["seed"]), state)
+    ordered = max(MAYBE, state["columns"]["layout"]["ordered"])
+    fresh = with_beliefs(model._start_rounds(X.shape[1], state["seed"], ordered), state)
     if _blocks.have_moved(state["targets"]):
         fresh = unguarded(fresh)  # it is to find out what the levels follow
     model._learn_rounds(fresh, X, Y, weights, Call(run, {}))

@@ -50,7 +50,7 @@ class DefaultModel(Explainable, Rounds):
         Number of the latest targets, or labels, that half of the experts see; with them two experts
         forecast from these alone. `predict` is then right for one row only, which `label_delay`
         says. 0 makes the model a function of X, for which earlier targets matter through learning
-        only: choose it where rows have no order.
+        only: choose it where rows have no order, which a regressor also finds out by itself.
     label_delay : int, default=0
         Number D of rounds that labels come late: row t is forecast, scored and taught as by a model
         that knows the rows up to t - 1 - D and no later one. 0 is for targets known before the next

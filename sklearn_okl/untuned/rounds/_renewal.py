@@ -25,6 +25,7 @@ from scipy.stats import theilslopes
 from ..._types import Any
 from ...meta._past import Past
 from . import _blocks
+from . import _strange as strange
 from ._deviations import MAD
 from ._target_units import unit
 from ._trust import Trust, record_of, usual_errors
@@ -69,6 +70,9 @@ class Renewal(Trust):
     look : int, default=1024
         Rounds at whose ends it is asked whether the rows explain the latest errors: so one of half
         a budget's rows, which makes a few numbers of each, takes one or two hundredths of the time.
+    order_from : int, default=128
+        The round after which it is first asked, of rows that had no order, whether they have one
+        after all: as often as there are a quarter more, or twice as many where that was tried.
     size : int, default=2**15
         The most numbers in rows that are kept: of wide ones fewer are than the budget says.
     n_looks : int, default=4
@@ -91,6 +95,7 @@ class Renewal(Trust):
     smaller: float = 8.0
     early: float = 2.0
     look: int = 1024
+    order_from: int = 128
     size: int = 2**15
     n_looks: int = 4
 
@@ -109,6 +114,8 @@ class Renewal(Trust):
             "loudest": np.zeros(2),  # and the largest ones for which the new model has lost
             "by_look": False,  # whether it began as errors were explained, not as they grew
             "rest_of_looks": 0,  # the round from which on errors may be explained again
+            "order_from": self.order_from,  # and that from which on rows may have an order
+            "ranges": strange.start(n_columns),  # of the rows that both know
             # the latest, with which it begins, and of each row targets and forecasts side by side
             "rows": Past(np.empty((0, n_columns)), np.empty((0, 2 * n_targets)), window),
         }
@@ -121,34 +128,44 @@ class Renewal(Trust):
             due = step - t % step
             return min(due, anew["heard_from"] - t) if t < anew["heard_from"] else due
         due = self.look - t % self.look
+        wait = int(anew["order_from"]) - t
+        due = min(due, wait if wait > 0 else self.block - t % self.block)
         is_resting = not anew["won"] and t < anew["rest"][0]
         return min(due, int(anew["rest"][0]) - t) if is_resting else due
 
     def beyond(self, anew: Any, t: Any) -> Any:
         """Return by which ratios errors must be larger in round t for a model to begin anew.
 
-        One that began by a look gives way to one that errors ask for. After one has lost, what is
-        suspected must be `louder` for a while; that it may be no more often than ratios double.
+        One that began by a look gives way to one that errors ask for, and any to one for which they
+        are `louder`, but for one that is to learn what levels follow. So they must be for a while
+        after one has lost; that they may be no more often than ratios double.
         """
         if anew["twin"] and not anew["by_look"]:
-            return _blocks.NONE
+            return _blocks.NONE if anew["studies"] else self._louder(anew["asked_by"])
         if self._has_rested(anew, t) or self._is_first(anew):
             return _blocks.ANY
         # levels wait in any case
-        return tuple(np.maximum(self.louder * anew["loudest"], np.finfo(float).tiny).tolist())
+        return self._louder(anew["loudest"])
 
-    def is_due(self, anew: Any, state: Any, much: Any) -> Any:
+    def _louder(self, ratios):
+        return tuple(np.maximum(self.louder * ratios, np.finfo(float).tiny).tolist())
+
+    def is_due(self, anew: Any, state: Any, fence: Any) -> Any:
         """Return whether a suspected change is followed up, which may be that a model is young.
 
         Of such a one only what levels follow, and what all targets follow: others would begin anew
-        for one that is wrong. So it is where errors of a quarter of a block are not `much` larger
-        than a constant's.
+        for one that is wrong. So it is where errors of a quarter of a block are not much larger
+        than a constant's. Beside a model that has begun as errors grew another one begins only if
+        this one errs, too.
         """
         t, guards = n_rows(state), state["targets"]
+        twin = {} if anew["by_look"] else anew["twin"]
+        if twin and not _blocks.err_abruptly(fence, twin["targets"], twin["t"]):
+            return False
         if any(guard["restless"] for guard in guards):
             return True
         larger, worse = _blocks.suspicion(guards)
-        is_sure = larger > 0.0 or worse >= much or t % self.block == 0
+        is_sure = larger > 0.0 or worse >= fence.worse or t % self.block == 0
         is_young = self._is_first(anew) and not self._has_rested(anew, t - 1)
         if is_sure and not is_young:
             return True
@@ -256,6 +273,7 @@ class Renewal(Trust):
         self.rescale(anew, _errors(state, fresh, anew["studies"], known, self.smaller))
         anew["odds"] = np.full(len(anew["odds"]), -self.limit)
         anew["gained"] = 0.0
+        anew["ranges"] = strange.begin(anew["rows"].rows[0], fresh["t"], len(anew["odds"]) - 1)
         self._hear_from(anew, t)
         self._let_be_heard(anew, t)
 
@@ -268,13 +286,34 @@ class Renewal(Trust):
             anew["odds"][-1] = -self.odds
 
     def learn(
-        self, state: Any, y: Any, ours: Any, theirs: Any, t: Any = 0, told: Any = None
+        self, state: Any, X: Any, y: Any, ours: Any, theirs: Any, t: Any = 0, told: Any = None
     ) -> Any:
-        """Learn targets of rounds t, ... and both forecasts (n, q); return what these make, mixed.
+        """Learn rows of rounds t, ... and both forecasts (n, q); return what these make, mixed.
 
-        Those of the new model count once it is heard. A list `told` gets the log odds.
+        Those of the new model count once it is heard, and not of rows that are strange to it. If
+        the old one has foretold such a one, and the new one has not, this one has lost. A list
+        `told` gets the log odds.
         """
-        return super().learn(state, y, ours, theirs if t >= state["heard_from"] else ours, told)
+        if t < state["heard_from"]:
+            theirs = ours
+        state["ranges"], is_strange = strange.learn(state["ranges"], X, self._since(state))
+        with np.errstate(over="ignore", invalid="ignore"):
+            misses = np.abs(y - theirs)
+            far = misses > self.pull * state["scales"][-1]
+            lost = (far & (np.abs(y - ours) <= 0.25 * misses)).any(axis=1) & is_strange
+        theirs = np.where(is_strange[:, None], ours, theirs)
+        return super().learn(state, y, ours, theirs, told, lost=lost)
+
+    def mixed_of(self, state: Any, X: Any, ours: Any, theirs: Any, ago: Any = 0) -> Any:
+        """Return what forecasts (n, q) of rows X make, by what was known some rounds ago."""
+        since = self._since(state)
+        is_strange = strange.look(state["ranges"], X, since[: max(len(since) - ago, 0)])
+        return self.mixed(state, ours, np.where(is_strange[:, None], ours, theirs), ago)
+
+    def _since(self, state):
+        """Return the rows whose targets have come since forecasts of the next one were made."""
+        X, delay = state["rows"].rows[0], len(state["odds"]) - 1
+        return X[len(X) - min(delay, len(X)) :]
 
     def has_won(self, anew: Any, state: Any) -> Any:
         """At the end of a block, let the one go that has lost; tell whether the new one is left."""
@@ -327,7 +366,8 @@ class Renewal(Trust):
             anew |= {"twin": {}, "rest": rest, "won": has_won}
             anew["loudest"] = np.maximum(anew["loudest"], anew["asked_by"] * (not has_won))
         if has_won:
-            state |= _in_place_of(state, fresh)
+            state |= in_place_of(state, fresh)
+            anew["order_from"] = t + self.order_from
         return has_won
 
     def _odds_of(self, odds, far, scale, ours, theirs):
@@ -403,7 +443,7 @@ def _size(guard, with_levels):
     return np.sqrt(guard["power"] + with_levels * guard["of_levels"])
 
 
-def _in_place_of(state, fresh):
+def in_place_of(state, fresh):
     """Return the state of a new model that goes on for another one, with its record."""
     guards = [
         guard | {name: before[name] for name in ("n_faulty", "guarded")}

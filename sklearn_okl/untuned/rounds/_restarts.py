@@ -12,7 +12,8 @@ from ...base import _copied
 from ...features import _faults
 from ...features._moments import lonely
 from ..experts._experts import ages_of
-from ..rows._layout import is_same, layout_of
+from ..rows._layout import MAYBE, UNORDERED, is_same, layout_of
+from ..rows._order import has_order
 from . import _nones
 from . import _target_units as target_units
 from . import _targets as targets
@@ -100,8 +101,8 @@ def forget(model, state, j, units):
     experts.forget_target(state, j, fence.scaled([guard], y[:, None])[:, 0])
 
 
-def looked_over(latest, former):
-    """Judge the columns of all rows so far.
+def looked_over(latest, former, experts):
+    """Judge the columns of all rows so far, and whether these have an order.
 
     Parameters
     ----------
@@ -109,6 +110,7 @@ def looked_over(latest, former):
         The rows; which of their values are far beyond nearly all others of their column is written.
     former : dict
         How columns have been shown.
+    experts : Experts
 
     Returns
     -------
@@ -118,12 +120,25 @@ def looked_over(latest, former):
         Whether this, or what is far, is not as it was.
     """
     X = np.where(latest["gaps"], np.nan, latest["X"])
-    layout = layout_of(former["nominal"], X)
+    ordered = former["ordered"]
+    if ordered == MAYBE and len(X) == LAYOUTS[-1] and not _may_have_order(latest, X, experts):
+        ordered = UNORDERED
+    layout = layout_of(former["nominal"], X, ordered)
     far, _ = lonely(X)
     far[:, former["nominal"]] = False
     is_new = not is_same(layout, former) or not np.array_equal(far, latest["far"])
     latest["far"] = far
     return layout, is_new
+
+
+def _may_have_order(latest, X, experts):
+    if not experts.may_do_without_lags:
+        return True
+    of_lags = experts.kind.n_lags, experts.delay
+    if has_order(X, latest["y"], *of_lags):  # what looks like faults may be jumps in time
+        return True
+    Y = np.where(latest["faulty"], np.nan, latest["y"])
+    return latest["faulty"].any() and has_order(X, Y, *of_lags)
 
 
 def shown_rows(latest):
@@ -136,7 +151,8 @@ def lay_out(model, state, run):
     """Show columns to the experts as the rows so far ask for; start anew if that is new."""
     t, latest = state["t"], state["latest"]
     if len(latest["y"]) == t and min(ages_of(state)) == t:
-        layout, is_new = looked_over(latest, state["columns"]["layout"])
+        of_model = state["columns"]["layout"], model._experts()
+        layout, is_new = looked_over(latest, *of_model)
         if is_new:
             _start_anew(model, state, layout, t, run)
     if t == LAYOUTS[-1] and not model._guarded:

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..._validation import weights_of
-from ...base import _copied, _is_finite
+from ...base import _is_finite
 from ...base._bank import threads
 from ...base._row_path import RowEngine
 from ...meta._fits import batch_model, check_takes_weights
@@ -26,7 +26,7 @@ from ..experts._row import ExpertsRow
 from ..experts._trees import ExpertsAndTrees
 from ..rows import _codes
 from ..rows._columns import nominal
-from ..rows._layout import mark_units, plain_layout, seen_later
+from ..rows._layout import MAYBE, mark_units, plain_layout, seen_later
 from . import _target_units as target_units
 from ._restarts import LAYOUTS, keep_latest, lay_out, no_rows
 
@@ -151,12 +151,12 @@ class Rounds:
         anew = self.constants.renewal.start(n_targets, self.label_delay, n_features, n_rows)
         return self._start_rounds(n_features, seed) | {"anew": anew}
 
-    def _start_rounds(self, n_features, seed):
+    def _start_rounds(self, n_features, seed, ordered=MAYBE):
         """Return the state before the first round, of the model or of one that begins beside it."""
         columns = self._nominal()
         if self._columns:  # the same columns, however many rows the first call has
             columns = np.union1d(columns, np.array(self._columns["began_empty"], dtype=int))
-        state = self._start_from(plain_layout(columns), n_features, seed)
+        state = self._start_from(plain_layout(columns, ordered), n_features, seed)
         # without a guard, too: files of one format hold the same
         beside = self.constants.trust.start(self._n_targets or 1, self.label_delay)
         of_calls = {"doubted": np.empty(0, dtype=int), "has_warned": False}
@@ -176,9 +176,8 @@ class Rounds:
         }
         of_record = self._n_outputs, self.label_delay, experts.budget.compact
         state |= self._record.start(*of_record) | self._guard.start(self)
-        n_codes = _codes.numbers(layout)
-        unseen = seen_later(layout, n_columns)
-        state |= experts.start(width, seed, n_trees, unseen, n_codes)
+        of_layout = seen_later(layout, n_columns), _codes.numbers(layout), layout["ordered"]
+        state |= experts.start(width, seed, n_trees, *of_layout)
         mark_units(state)
         return state
 
@@ -236,7 +235,7 @@ class Rounds:
         waits = 0, delay, delay + self.constants.burn_in
         births = [birth + wait for birth in experts.births for wait in waits]
         trials = [trial + wait for trial in TRIALS for wait in (0, delay)]
-        stops = [*LAYOUTS, *trials, *births, *experts.judged, *experts.begins]
+        stops = [*LAYOUTS, *trials, *births, *experts.begins]
         stops += self._guard.stops(self, state)
         return min([stop - t for stop in stops if stop > t], default=LONGEST)
 
@@ -250,11 +249,6 @@ class Rounds:
             experts.choose_reference(state)
         if t in TRIALS:
             experts.try_leaves(state)
-        if t in experts.judged and experts.is_to_judge(state):
-            former = _copied(dict(state)) if self.label_delay else {}
-            experts.judge_lags(state, _width(experts, state))
-            if former:
-                state["former"] = former
         if t in experts.births:
             level = experts.kind.level(state)
             experts.refine(state, _width(experts, state), [state["seed"], t], level)

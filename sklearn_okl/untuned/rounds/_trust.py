@@ -216,18 +216,20 @@ class Trust:
         told: Any = None,
         stuck: Any = False,
         nones: Any = False,
+        lost: Any = False,
     ) -> Any:
         """Learn targets (n, q) and both forecasts of them; return what these make, mixed.
 
         A list `told` gets the log odds by which they were. Targets that are `stuck` (q,) tell
         neither for nor against the twin, nor do `nones` (n, q), which stand for none, but those
         that it foretold. Where there are many it foretells some by chance: none counts as a first.
+        After rows (n,) where it has `lost` it is settled that it has.
         """
         says_nothing, odds = stuck | nones & ~self._foretells(state, y, ours, theirs), []
         asked = np.where(says_nothing, ours, theirs)
         state["between"] = state["between"] + [len(y), self._squares_between(state, ours, theirs)]
         gains = self._gains(state, y, ours, asked, nones)
-        paths = self._walk(state, *gains)
+        paths = self._walk(state, np.where(lost, -2.0 * self.limit, gains[0]), gains[1])
         for name, path in zip(("odds", "far"), paths, strict=True):
             known, past = late(path[:-1], state[name][:-1])
             state[name] = np.append(past, path[-1])

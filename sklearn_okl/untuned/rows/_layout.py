@@ -1,8 +1,9 @@
 """How columns are shown to the experts: what their first rows ask for, and how wide that is.
 
 A layout says which columns are categories, which of these have indicators, which columns have
-their logarithms beside them, which columns of few values a tree sees, and whether gaps are shown.
-What is learnt of all this is in `_encoding.py`.
+their logarithms beside them, which columns of few values a tree sees, and whether gaps are shown;
+and whether kernels see the latest targets, see `_order.py`. What is learnt of all this is in
+`_encoding.py`.
 
 Indicators of many categories, and logarithms, cost who has little to learn from them more rows than
 they are worth at first. So only experts that are born later see them, as far as those before depend
@@ -19,9 +20,10 @@ FEW = 16  # categories of a column up to which each has an indicator
 AT_FIRST = 8  # and up to which all experts see it
 MOST = 64  # indicators in all
 OTHERS = -2  # in place of a category: all those without an indicator
+UNORDERED, MAYBE, ORDERED = range(3)  # whether rows have an order
 
 
-def plain_layout(nominal):
+def plain_layout(nominal, ordered=MAYBE):
     """Return how columns are shown before any row is known, of which some may be nominal."""
     return {
         "nominal": nominal,
@@ -32,10 +34,11 @@ def plain_layout(nominal):
         "shifts": np.empty(0),  # and what is added to each before its logarithm is taken
         "few": np.empty(0, dtype=int),  # columns of few values, which a tree sees
         "gaps": False,  # whether a column says what a missing value says of the target
+        "ordered": ordered,  # whether rows have an order, without which kernels see no lags
     } | _codes.none()
 
 
-def layout_of(nominal, X):
+def layout_of(nominal, X, ordered=MAYBE):
     """Return how columns are shown that have these rows in common."""
     found = []
     for j in nominal.tolist():
@@ -58,21 +61,21 @@ def layout_of(nominal, X):
         "shifts": shifts,
         "few": few,
         "gaps": bool(np.isnan(np.delete(X, nominal, axis=1)).any()),
+        "ordered": ordered,
     } | _codes.found(X, nominal)
 
 
 def is_sound(layout):
     """Tell whether a layout, as from a file, may be one of these: nothing is divided by 0."""
     sized = (layout["tails"], layout["shifts"]), (layout["codes"][:, 0], layout["code_steps"])
-    return all(one.shape == sizes.shape and (sizes > 0.0).all() for one, sizes in sized)
+    is_sized = all(one.shape == sizes.shape and (sizes > 0.0).all() for one, sizes in sized)
+    return is_sized and UNORDERED <= layout["ordered"] <= ORDERED
 
 
 def is_same(layout, other):
     """Tell whether two layouts show the same."""
-    return layout["gaps"] == other["gaps"] and all(
-        np.array_equal(layout[name], other[name])
-        for name in ("indicators", "tails", "few", "codes")
-    )
+    names = "gaps", "ordered", "indicators", "tails", "few", "codes"
+    return all(np.array_equal(layout[name], other[name]) for name in names)
 
 
 def width_of(layout, n_columns):
