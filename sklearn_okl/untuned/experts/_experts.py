@@ -42,6 +42,7 @@ from ._plan import (
 from ._sizes import RowSizes
 
 _TINY = np.finfo(float).tiny
+_HELPS = 0.99  # of a line's loss, that of one that sees lags, from which on these help
 _SMALL_PAST = 512  # rows that a small model keeps of columns of few values, until there are more
 
 
@@ -334,7 +335,7 @@ class Experts:
             first = {
                 one["lags"]: losses[place.start + k] for k, one in reversed([*enumerate(members)])
             }
-            if len(first) == 2 and first[True] < first[False]:
+            if len(first) == 2 and first[True] < _HELPS * first[False]:
                 return True
         return False
 

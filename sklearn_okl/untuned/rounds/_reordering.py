@@ -29,8 +29,9 @@ def takes_place(model, anew, state, run):
     renewal, is_ordered = model.constants.renewal, state["columns"]["layout"]["ordered"] > UNORDERED
     if not _is_time(model, anew, state) or _have_order(model, anew, state) == is_ordered:
         return False
-    anew["order_from"] = 2 * n_rows(state)  # it costs as much as all rows so far, at most
-    X, Y, weights, _ = renewal.latest(anew, state, min(len(anew["rows"].rows[1]), state["t"]))
+    t, n = n_rows(state), min(len(anew["rows"].rows[1]), state["t"], renewal.look)
+    anew["order_from"] = t * (2 if t < renewal.look else 4)  # of long streams it is little work
+    X, Y, weights, _ = renewal.latest(anew, state, n)
     of_rows = X.shape[1], state["seed"], UNORDERED if is_ordered else ORDERED
     fresh = with_beliefs(model._start_rounds(*of_rows), state)
     forecasts, doubted = model._learn_rounds(fresh, X, Y, weights, Call(run, {}))

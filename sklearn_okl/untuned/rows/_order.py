@@ -18,6 +18,7 @@ _FEWEST = 32  # rows by which it is known
 _LATEST = 1024  # and at most
 _RARE = 8  # targets other than the commonest one, by which something is known
 _MARGIN = 1.0  # standard errors beyond the largest one to be expected of so many correlations
+_SURELY = 2.0  # and of errors, which are asked again and again
 _MOST = 2**12  # products of lags and columns, the first ones
 _HELPS = 0.9  # the mean square of errors with lags, over that without, at which these help
 _WIDTHS = 1.0, 3.0  # of kernels, in root mean squares of the columns' differences
@@ -38,7 +39,7 @@ def has_order(X, Y, n_lags, delay=0):
     X, ways = _standardised(X), (_scores(Y), _standardised(Y))
     for Y in ways:
         both = np.hstack([Y, _standardised(_left_out(X @ X.T, Y, 1.0))])
-        if _go_with(both, n_lags, delay, X):
+        if _go_with(both, n_lags, delay, X, _MARGIN):
             return True
     Y, X = ways[0], X[late:]
     y, lags = Y[late:], _lagged(Y, n_lags, delay)
@@ -53,7 +54,7 @@ def errors_have_order(X, errors, n_lags, delay=0):
     if len(errors) - n_lags - delay < _FEWEST:
         return False
     X, ways = _standardised(X[-len(errors) :]), (_scores(errors), _standardised(errors))
-    return any(_go_with(one, n_lags, delay, X) for one in ways)
+    return any(_go_with(one, n_lags, delay, X, _SURELY) for one in ways)
 
 
 def _lagged(Y, n_lags, delay):
@@ -61,7 +62,7 @@ def _lagged(Y, n_lags, delay):
     return np.hstack([Y[late - delay - k : len(Y) - delay - k] for k in range(1, n_lags + 1)])
 
 
-def _go_with(Y, n_lags, delay, X):
+def _go_with(Y, n_lags, delay, X, margin):
     """Tell whether columns Y (n, m) surely go with their lags, squares and products of these."""
     late, lags = n_lags + delay, _lagged(Y, n_lags, delay)
     y, X = Y[late:], X[late:]
@@ -69,7 +70,7 @@ def _go_with(Y, n_lags, delay, X):
     products = (lags[:, :, None] * X[:, None, :n_columns]).reshape(n, -1)
     for others in (lags, _standardised(np.hstack([lags * lags, products]))):
         found = np.abs(y.T @ others) / np.sqrt(n)
-        if found.size and found.max() > np.sqrt(2.0 * np.log(found.size)) + _MARGIN:
+        if found.size and found.max() > np.sqrt(2.0 * np.log(found.size)) + margin:
             return True
     return False
 
