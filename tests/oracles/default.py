@@ -7,6 +7,8 @@ by themselves.
 import numpy as np
 from scipy.stats import norm
 
+from sklearn_okl.untuned import Constants
+
 from .aggregation import boa, likely_mean, two_boas
 from .vovk import vaw
 
@@ -49,6 +51,21 @@ def default(X, y, experts, n_lags, fadings, stacks, delay=0, weights=None):
     out = unit * mixed + y[0]
     out[: 1 + delay] = 0.0
     return out
+
+
+def of_model(model, X, y, weights=None):
+    """Return the forecasts of the loop with the experts that a model has, from row 0 on."""
+    constants, experts = Constants(), []
+    for bank in model._state["banks"].values():
+        maps = bank["features"]
+        for k, member in enumerate(bank["members"]):
+            expert = maps["frequencies"][k], maps["masks"][k]
+            experts.append((*expert, *(member[n] for n in ("alpha", "forgetting", "ranks"))))
+        experts += [None] * (len(maps["masks"]) - len(bank["members"]))
+    experts += [None] * 2  # trees that are not tried yet
+    stacks = constants.stacks[: model._experts().budget.n_stacks]
+    parts = experts, model.lags, constants.fadings, stacks, model.label_delay
+    return default(X, y, *parts, weights=weights)
 
 
 def walks(y, delay):

@@ -82,27 +82,11 @@ def test_oracle(arguments, seed):
     forecasts = parts[0].prequential_predict(X, y)
     parts[1].fit(X[:63], y[:63])
     n_first = 64 + parts[0].label_delay
-    rest, first = (oracle_of(model, X, y) for model in parts)
+    rest, first = (oracle.of_model(model, X, y) for model in parts)
     expected = np.concatenate([first[:n_first], rest[n_first:]])
     assert_allclose(forecasts, expected, rtol=1e-8)
     has_lags = parts[0].lags > 0 and n_first < 100
     assert np.allclose(first[n_first:], rest[n_first:]) != has_lags
-
-
-def oracle_of(model, X, y):
-    """Return the forecasts of the literal loop with a model's experts, all of them from row 0."""
-    constants = Constants()
-    experts = []
-    for bank in model._state["banks"].values():
-        maps = bank["features"]
-        for k, member in enumerate(bank["members"]):
-            expert = maps["frequencies"][k], maps["masks"][k]
-            experts.append((*expert, *(member[n] for n in ("alpha", "forgetting", "ranks"))))
-        experts += [None] * (len(maps["masks"]) - len(bank["members"]))
-    experts += [None] * 2  # trees that are not tried yet
-    stacks = constants.stacks[: model._experts().budget.n_stacks]
-    parts = experts, model.lags, constants.fadings, stacks, model.label_delay
-    return oracle.default(X, y, *parts)
 
 
 @pytest.mark.long(every=3)

@@ -45,20 +45,6 @@ def learns(model, X, y, w, ends):
     return np.concatenate(parts)
 
 
-def oracle_of(model, X, y, w):
-    constants, experts = Constants(), []
-    for bank in model._state["banks"].values():
-        maps = bank["features"]
-        for k, member in enumerate(bank["members"]):
-            expert = maps["frequencies"][k], maps["masks"][k]
-            experts.append((*expert, *(member[n] for n in ("alpha", "forgetting", "ranks"))))
-        experts += [None] * (len(maps["masks"]) - len(bank["members"]))
-    experts += [None] * 2  # trees that are not tried yet
-    stacks = constants.stacks[: model._experts().budget.n_stacks]
-    parts = experts, model.lags, constants.fadings, stacks, model.label_delay
-    return oracle.default(X, y, *parts, weights=w)
-
-
 @pytest.mark.long(every=6)
 @pytest.mark.parametrize(
     ("arguments", "seed"),
@@ -78,7 +64,7 @@ def test_oracle(arguments, seed):
     forecasts = model.prequential_predict(X, y, sample_weight=w)
     young.fit(X[:63], y[:63], sample_weight=w[:63])  # whose kernels see lags still
     n_first = 64 + model.label_delay
-    rest, first = (oracle_of(one, X, y, w) for one in (model, young))
+    rest, first = (oracle.of_model(one, X, y, w) for one in (model, young))
     expected = np.concatenate([first[:n_first], rest[n_first:]])
     assert_allclose(forecasts, expected, rtol=1e-8)
     plain = fast(random_state=seed, **arguments).prequential_predict(X, y)

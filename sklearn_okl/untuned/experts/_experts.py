@@ -332,9 +332,9 @@ class Experts:
         losses = self.kind.shares(state) @ state["losses"]
         for name, place in self._places(state).items():
             members = () if name == "walks" else state["banks"][name]["members"]
-            first = {
-                one["lags"]: losses[place.start + k] for k, one in reversed([*enumerate(members)])
-            }
+            first = {}  # of each kind
+            for one, loss in zip(members, losses[place], strict=False):
+                first.setdefault(one["lags"], loss)
             if len(first) == 2 and first[True] < _HELPS * first[False]:
                 return True
         return False

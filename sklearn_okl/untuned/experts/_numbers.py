@@ -183,21 +183,13 @@ class NumberTargets:
         for stack, one in zip(self.mixture.stacks, state["mixture"]["stacks"], strict=True):
             regression(*stack, self.delay > 0)._open(one)  # rows that wait take more than sums
 
-    def forget_errors(self, state):
-        """Forget what rows that are alike were forecast wrongly by, as it was by others."""
-        for j in range(self.n_targets):
-            self._forget_errors_of(state, j)
-
-    def _forget_errors_of(self, state, j):
-        if state["cells"]:
-            self.cells.forget_target(state["cells"], j)
-        if state["near"]:
-            self.neighbours.forget_target(state["near"], j)
-
     def forget_target(self, state, j):
         """Forget what was learnt of target j."""
         state["losses"][j] = 0.0
         self.mixture._forget_target(state["mixture"], j)
         if state["boosting"]:
             self.boosting.forget_target(state["boosting"], j)
-        self._forget_errors_of(state, j)
+        if state["cells"]:
+            self.cells.forget_target(state["cells"], j)
+        if state["near"]:
+            self.neighbours.forget_target(state["near"], j)

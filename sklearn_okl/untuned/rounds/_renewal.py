@@ -71,8 +71,8 @@ class Renewal(Trust):
         Rounds at whose ends it is asked whether the rows explain the latest errors: so one of half
         a budget's rows, which makes a few numbers of each, takes one or two hundredths of the time.
     order_from : int, default=128
-        The round after which it is first asked, of rows that had no order, whether they have one
-        after all: as often as there are a quarter more, or twice as many where that was tried.
+        The round after which it is first asked whether rows without an order have one after all, or
+        the other way round: as often as there are a quarter more, see `_reordering.py`.
     size : int, default=2**15
         The most numbers in rows that are kept: of wide ones fewer are than the budget says.
     n_looks : int, default=4
@@ -220,7 +220,7 @@ class Renewal(Trust):
         )
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             misses = known[:, :q] - known[:, q:]
-            usual = np.array([guard["long"] * unit(guard) for guard in state["targets"]])
+            usual = long_errors(state)
             if not usual.all():  # of a new unit nothing is usual, but of the one before
                 older = misses[: max(len(misses) - self.block, 1)]
                 usual = np.where(usual > 0.0, usual, MAD * np.median(np.abs(older), axis=0))
@@ -394,6 +394,11 @@ class Renewal(Trust):
         gains = np.clip(gains, -self.bound, most).mean(axis=1)
         state["gained"] += float(gains.sum())
         return gains, np.zeros_like(gains)
+
+
+def long_errors(state):
+    """Return how large errors (q,) have long been, as targets came."""
+    return np.array([guard["long"] * unit(guard) for guard in state["targets"]])
 
 
 def n_rows(state):

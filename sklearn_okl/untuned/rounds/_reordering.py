@@ -11,9 +11,8 @@ import numpy as np
 from ...base import _copied
 from ..rows._layout import ORDERED, UNORDERED
 from ..rows._order import errors_have_order
-from ._renewal import in_place_of, n_rows
+from ._renewal import in_place_of, long_errors, n_rows
 from ._rounds import Call
-from ._target_units import unit
 from ._trust import with_beliefs
 
 _BEYOND = 100.0  # usual errors beyond which nobody could have known: episodes are within
@@ -72,7 +71,7 @@ def _is_better(anew, state, forecasts, doubted):
     """
     n, q, past = len(forecasts), len(state["targets"]), anew["rows"]
     y, ours = np.hsplit(past.rows[1][-n:], [q])
-    usual = np.array([guard["long"] * unit(guard) for guard in state["targets"]])
+    usual = long_errors(state)
     limit = np.where(usual > 0.0, _BEYOND * usual, np.inf)
     with np.errstate(over="ignore", invalid="ignore"):
         misses = np.minimum(np.abs([y - forecasts, y - ours]), limit)[:, n // 2 :]

@@ -151,8 +151,7 @@ def lay_out(model, state, run):
     """Show columns to the experts as the rows so far ask for; start anew if that is new."""
     t, latest = state["t"], state["latest"]
     if len(latest["y"]) == t and min(ages_of(state)) == t:
-        of_model = state["columns"]["layout"], model._experts()
-        layout, is_new = looked_over(latest, *of_model)
+        layout, is_new = looked_over(latest, state["columns"]["layout"], model._experts())
         if is_new:
             _start_anew(model, state, layout, t, run)
     if t == LAYOUTS[-1] and not model._guarded:
