@@ -235,6 +235,20 @@ def test_frames_with_text_gaps_and_hours():
     assert_array_equal(model._state["columns"]["steps"]["tree"]["thresholds"], grown)
 
 
+@pytest.mark.parametrize(("n_numbers", "n_texts", "lags"), [(20, 5, 0), (30, 2, 4)])
+def test_kernels_are_born_beside_a_tree_whatever_room_it_takes(n_numbers, n_texts, lags):
+    rng = np.random.default_rng(n_numbers)
+    X = pd.DataFrame(rng.normal(size=(800, n_numbers))).add_prefix("number")
+    for k in range(n_texts):
+        X[f"text{k}"] = rng.choice(list("uvw")[: 2 + k % 2], 800)
+    X[["hour", "day"]] = rng.integers(6, size=(800, 2))
+    y = 4.0 * (X["hour"].between(2, 3) & (X["day"] < 3)) + X["number0"]
+    y += 0.3 * rng.normal(size=800)
+    model = OnlineKernelRegressor(budget="tiny", lags=lags, random_state=0).fit(X, y)
+    assert model._state["inputs"]["n_trees"]
+    assert len(model._state["banks"]["born"]["members"])
+
+
 def test_a_fault_a_level_and_a_model_of_each_key():
     X, y = stream(3, 500)
     y[200] = 1e6

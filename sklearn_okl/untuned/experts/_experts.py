@@ -345,12 +345,13 @@ class Experts:
         With the first of them begins the chain that corrects the mixture.
         """
         young, places = state["banks"][BORN], self._places(state)
-        n_features -= state["inputs"]["n_trees"]
+        n_trees = state["inputs"]["n_trees"]
+        n_features -= n_trees
         shares, losses = self.kind.shares(state), state["losses"]
         losses = losses if shares is None else shares @ losses
         known_of = losses, state["rounds"], self._mean_weights(state)
         ordered = state["columns"]["layout"]["ordered"]
-        shape = self.plan(n_features, ordered=ordered)[BORN].shape
+        shape = self.plan(n_features, n_trees, ordered)[BORN].shape
         known = [
             (loss / rounds / weight if weight > 0.0 else np.inf, name, k)
             for name in (MAIN, BORN)
