@@ -10,7 +10,7 @@ from threading import Lock, get_ident, local
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.linalg.lapack import dpotrf, dpotri, dtrtri
 from threadpoolctl import ThreadpoolController
 
 _WORTH_DIVIDING = 1e-3  # weights from which on dividing by one leaves at least twelve digits
@@ -286,6 +286,18 @@ def inverse_spd(A, floor):
             P[k] = vectors / np.maximum(values, floors[k]) @ vectors.T
             P[k] = (P[k] + P[k].T) / 2
     return P
+
+
+def inverse_factors(A):
+    """Return the inverses of the Cholesky factors of positive definite matrices (G, n, n).
+
+    They are small and few: NumPy's functions take several times as long to call as LAPACK.
+    """
+    found = np.empty_like(A)
+    for matrix, inverse in zip(A, found, strict=True):
+        factor, _ = dpotrf(matrix.T, lower=1)
+        inverse[...] = dtrtri(factor, lower=1)[0]
+    return found
 
 
 def may_be_inverse(P):

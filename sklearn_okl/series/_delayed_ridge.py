@@ -36,7 +36,7 @@ from functools import cache
 
 import numpy as np
 
-from .._linalg import _diagonal, inverse_spd
+from .._linalg import _diagonal, inverse_factors, inverse_spd
 
 BLOCK = 16  # origins between two changes of the inverse
 _LONG = 64  # steps, of which beyond so many fewer origins wait together, to take less room
@@ -109,18 +109,17 @@ def learn(state, Z, targets):
     place, horizon = state["t"] % n, len(theta)
     recent["rows"][-1][place] = Z
     recent["gains"][-1][place] = _gains(state, Z)
-    latest = _latest(place, n, horizon)
-    errors, change = np.empty(targets.shape), np.empty_like(theta)
-    for rows, (steps, past) in zip(reversed(recent["rows"]), latest, strict=False):
-        np.matmul(rows[past], theta[steps].swapaxes(-1, -2), out=errors[steps])
-    np.subtract(targets, errors, out=errors)
-    errors[np.isnan(errors)] = 0.0
-    errors = errors.swapaxes(-1, -2)  # (H, G, q, R)
+    parts = zip(reversed(recent["rows"]), reversed(recent["gains"]), strict=True)
     multiply = np.multiply if Z.shape[-2] == 1 else np.matmul
-    for gains, (steps, past) in zip(reversed(recent["gains"]), latest, strict=False):
-        multiply(errors[steps], gains[past], out=change[steps])
-    change += theta
-    state["theta"] = change
+    is_unknown, learnt = np.isnan(targets), np.empty_like(theta)
+    # a part is still in the cache when it is changed
+    for (rows, gains), (steps, past) in zip(parts, _latest(place, n, horizon), strict=False):
+        before, after = theta[steps], learnt[steps]
+        errors = targets[steps] - rows[past] @ before.swapaxes(-1, -2)
+        errors[is_unknown[steps]] = 0.0
+        multiply(errors.swapaxes(-1, -2), gains[past], out=after)
+        after += before
+    state["theta"] = learnt
     state["t"] += 1
     if place == n - 1:
         if state["t"] % BLOCK == 0:
@@ -167,12 +166,13 @@ def _gains(state, Z):
         V = tail[:, :filled]
         directions -= (Z @ V.swapaxes(-1, -2)) @ V
     inner = directions @ Z.swapaxes(-1, -2)
-    _diagonal(inner)[...] += noise
     taken = tail[:, filled : filled + n_rows]
     if n_rows == 1:
+        inner += noise
         np.divide(directions, np.sqrt(inner), out=taken)
         return directions / inner
-    half = np.linalg.inv(np.linalg.cholesky(inner))
+    _diagonal(inner)[...] += noise
+    half = inverse_factors(inner)
     np.matmul(half, directions, out=taken)
     return half.swapaxes(-1, -2) @ taken
 

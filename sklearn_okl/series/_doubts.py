@@ -58,6 +58,8 @@ def sound(doubts, columns, row):
     is written.
     """
     row, m = np.where(_is_none(doubts, row), np.nan, row), len(row) - len(columns["mean"])
+    if m == len(row):
+        return row
     cells = row[m:]
     learnt, doubts["cells"], _ = _views.as_learnt(columns, doubts["cells"], cells, columns["mean"])
     row[m:] = np.where(np.isnan(learnt) & _is_outside(doubts, cells), np.nan, cells)

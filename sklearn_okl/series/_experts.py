@@ -175,7 +175,8 @@ def _features(expert, state, window, common, phases, begun):
         window = np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
     length, n_last = window.shape[1], len(common)
     Z = np.empty((len(window), length + N_BY_PHASE * expert.by_phase + n_last))
-    Z[:, :length], Z[:, -n_last:] = window / np.sqrt(length), common
+    np.divide(window, np.sqrt(length), out=Z[:, :length])
+    Z[:, -n_last:] = common
     if expert.by_phase:
         Z[:, length:-n_last] = _by_phase(window, phases)
     if not begun.all():

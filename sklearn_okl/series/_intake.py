@@ -83,7 +83,8 @@ def rows_of(layout, series, X, horizon, is_start, max_gap):
     values = _columns(layout, X, len(series.values), series.index)
     places, time = _places(layout, series, is_start)
     n = int(places[-1]) + 1
-    gaps = np.diff(places, prepend=-1) - 1
+    gaps = places.copy()  # rows missing before each
+    gaps[1:] -= places[:-1] + 1
     if (gaps > max_gap).any():
         k = int(np.flatnonzero(gaps > max_gap)[0])
         what = f"There is a gap in time: {gaps[k]} rows are missing before {series.index[k]}."

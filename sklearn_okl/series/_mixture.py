@@ -29,7 +29,10 @@ a hundredth or a thousandth, squared errors from 64 rows after that on were up t
 of the latest value, and are .6 to 2.5 times these, half of them 64 rows later.
 
 Arrays have the experts first and steps and series last, which are many: NumPy is fast along these.
-Those under "recent" are written row by row, all others are replaced.
+But inverses and sums, a matrix each step and series, have them last. Reading an inverse is cheap,
+writing it is not: it stays as it is for `BLOCK` rounds, and what these have taken from it waits in
+a tail V, :math:`P = P_0 - V^T V`. Those under "recent" are written row by row, all others are
+replaced.
 """
 
 import numpy as np
@@ -49,14 +52,14 @@ _LATELY = 0.8  # fading of the least squared errors that tell whether errors hav
 _SMALLER = 32.0  # times that they are to be smaller: as after 15 rows of next to nothing
 _MOST = 250.0  # rows that one counts as then at most: half of what is known is from it
 _FEW = 0.05  # weight below which nobody knows what errors are usually
+BLOCK = 8  # rounds between two changes of an inverse
 _REFRESH = 64  # rounds between two inversions of their exact sums
 
 
 def start(n_experts, horizon, n_series, is_shared=False):
     """Return the state of mixtures that know no target yet; series may share the regressions."""
     lead, n_stacks = (horizon, n_series), len(FORGETTING)
-    squares = n_stacks, n_experts, n_experts, *lead
-    eye = np.eye(n_experts)[None, :, :, None, None]
+    eye = np.broadcast_to(np.eye(n_experts), (n_stacks, *lead, n_experts, n_experts)).copy()
     state = {
         "errors": np.zeros((n_experts, *lead)),  # faded squared errors of the experts
         "mixed": np.zeros((N_MIXTURES - 1, *lead)),  # and of the mixtures
@@ -67,14 +70,15 @@ def start(n_experts, horizon, n_series, is_shared=False):
         return state | _shared_stacks.start(n_stacks, n_experts, horizon)
     return state | {
         # inverse, as if nothing had faded since it was last inverted: later rows are less noisy
-        "P": np.broadcast_to(eye / _ALPHA, squares).copy(),
-        "sums": np.broadcast_to(eye * _ALPHA, squares).copy(),
+        "P": eye / _ALPHA,
+        "sums": eye * _ALPHA,
         "theta": np.zeros((n_stacks, n_experts, *lead)),
         "known": np.zeros(lead),  # targets since the inversion
         # deviations that the sums do not know yet, and how many targets were known before each
         "recent": {
-            "deviations": np.zeros((_REFRESH, n_experts, *lead)),
+            "deviations": np.zeros((_REFRESH, *lead, n_experts)),
             "before": np.zeros((_REFRESH, *lead)),
+            "tail": np.zeros((n_stacks, BLOCK, n_experts, *lead)),
         },
     }
 
@@ -184,20 +188,34 @@ def learn(state, t, F, mixtures, y, trust=1.0):
     deviations, errors = _bounded((F - mixtures[0]) / unit, (y - mixtures[0]) / unit)
     if "moments" in state:
         return _shared_stacks.learn(state, deviations, errors, known, FORGETTING)
-    theta, P = state["theta"], state["P"]
-    directions = np.einsum("sabhm,bhm->sahm", P, deviations)
-    noise = FORGETTING[:, None, None] ** (state["known"] + 1.0)
-    scale = noise + (deviations * directions).sum(axis=1)  # a round without target is none
-    gains = directions / scale[:, None]
+    theta = state["theta"]
+    gains = _gains(state, t, deviations, known)
     errors = errors - (deviations * theta).sum(axis=1)
     state["theta"] = theta + gains * errors[:, None]
-    change = gains[:, :, None] * directions[:, None]
-    state["P"] = np.subtract(P, change, out=change)
-    recent, place = state["recent"], t % _REFRESH
-    recent["deviations"][place], recent["before"][place] = deviations, state["known"]
-    state["known"] = state["known"] + known
-    if place == _REFRESH - 1:
+    if t % _REFRESH == _REFRESH - 1:
         _commit(state)
+
+
+def _gains(state, t, deviations, known):
+    """Return the gains (2, E, H, m) of deviations (E, H, m), and bring these into the inverse."""
+    recent, filled = state["recent"], t % BLOCK
+    rows, V = np.ascontiguousarray(np.moveaxis(deviations, 0, -1)), recent["tail"][:, :filled]
+    directions = np.ascontiguousarray(np.moveaxis(state["P"] @ rows[..., None], -2, 1)[..., 0])
+    if filled:
+        along = np.einsum("skehm,ehm->skhm", V, deviations)
+        directions -= np.einsum("skehm,skhm->sehm", V, along)
+    noise = FORGETTING[:, None, None] ** (state["known"] + 1.0)
+    scale = noise + (directions * deviations).sum(axis=1)  # a round without target is none
+    np.divide(directions, np.sqrt(scale)[:, None], out=recent["tail"][:, filled])
+    recent["deviations"][t % _REFRESH] = rows
+    recent["before"][t % _REFRESH] = state["known"]
+    state["known"] = state["known"] + known
+    if filled == BLOCK - 1:
+        V = np.ascontiguousarray(np.moveaxis(recent["tail"], (1, 2), (-2, -1)))
+        change = V.swapaxes(-1, -2) @ V
+        state["P"] = np.subtract(state["P"], change, out=change)
+        recent["tail"] = np.zeros_like(recent["tail"])
+    return directions / scale[:, None]
 
 
 def _times(state, missed, counts):
@@ -223,8 +241,10 @@ def _bounded(deviations, errors):
 
 def clear(state, t):
     """Clear the places of rows from t on, where another state that began from this one wrote."""
-    for array in state.get("recent", {}).values():
-        array[t % _REFRESH :] = 0.0
+    recent = state.get("recent", {})
+    for name in ("deviations", "before"):
+        if name in recent:
+            recent[name][t % _REFRESH :] = 0.0
 
 
 def begin_anew(state, expert, errors, ridge=_ALPHA):
@@ -239,12 +259,12 @@ def begin_anew(state, expert, errors, ridge=_ALPHA):
         return hear(state, expert, errors)
     _commit(state)
     P, theta, sums = (state[name].copy() for name in ("P", "theta", "sums"))
-    beside = P[:, :, expert] / P[:, expert, expert][:, None]  # (stacks, E, H, m)
-    theta -= beside * theta[:, expert][:, None]
-    P -= beside[:, :, None] * P[:, expert][:, None]
+    beside = P[..., expert] / P[..., expert, expert][..., None]  # (stacks, H, m, E)
+    theta -= np.moveaxis(beside, -1, 1) * theta[:, expert][:, None]
+    P -= beside[..., None] * P[..., expert, None, :]
     for array, own in ((P, 1.0 / ridge), (sums, ridge)):
-        array[:, expert], array[:, :, expert] = 0.0, 0.0
-        array[:, expert, expert] = own
+        array[..., expert, :], array[..., expert] = 0.0, 0.0
+        array[..., expert, expert] = own
     theta[:, expert] = 0.0
     state.update(P=P, theta=theta, sums=sums)
     hear(state, expert, errors)
@@ -264,24 +284,21 @@ def exchange(state, experts):
     if "moments" in state:
         return _shared_stacks.exchange(state, experts)
     _commit(state)
-    state.update({name: state[name][:, experts] for name in ("P", "sums", "theta")})
-    state.update({name: state[name][:, :, experts] for name in ("P", "sums")})
+    state["theta"] = state["theta"][:, experts]
+    for name in ("P", "sums"):
+        state[name] = np.ascontiguousarray(state[name][..., experts[:, None], experts])
 
 
 def _commit(state):
     """Bring the latest deviations into the exact sums, put back the lost ridge, and invert."""
-    recent, known = state["recent"], state["known"]
-    latest = np.moveaxis(recent["deviations"], (0, 1), (-2, -1))  # (H, m, rounds, E)
+    recent, known, sums = state["recent"], state["known"], state["sums"].copy()
+    latest = np.moveaxis(recent["deviations"], 0, -2)  # (H, m, rounds, E)
     age = np.moveaxis(known - 1.0 - recent["before"], 0, -1)[..., None]
-    sums = np.moveaxis(state["sums"], (1, 2), (-2, -1)).copy()
     for forgetting, own in zip(FORGETTING, sums, strict=True):
         left = (forgetting**known)[..., None, None]
         own *= left
         own += (latest * forgetting**age).swapaxes(-1, -2) @ latest
         own += (1.0 - left) * _ALPHA * np.eye(sums.shape[-1])
-    P = inverse_spd(sums, _ALPHA)
-    state["sums"], state["P"] = (
-        np.ascontiguousarray(np.moveaxis(found, (-2, -1), (1, 2))) for found in (sums, P)
-    )
+    state["sums"], state["P"] = sums, inverse_spd(sums, _ALPHA)
     state["known"] = np.zeros_like(known)
     state["recent"] = {name: np.zeros_like(value) for name, value in recent.items()}

@@ -87,7 +87,7 @@ def _begin_smoothing(plan, state, lengths, values):
         _mixture.exchange(mixture, order)
         state["recent"] = recent = dict(state["recent"])
         if plan.is_pooled:
-            recent["theta"] = recent["theta"][:, :, order]
+            recent["theta"] = recent["theta"][:, order]
         order = np.searchsorted(plan.waiting, order[plan.waiting])
         recent["forecasts"] = recent["forecasts"][:, order]
         changed.remove(SHORT)

@@ -96,25 +96,29 @@ def is_sound(state, former=None):
     Elsewhere infinity and NaN have a meaning: what was missing, an interval that is the whole line.
     What is kept of earlier rows, or of a former state, was looked at in its own call.
     """
+    slot = heard(state)["slot"]
+    said = [slot[name] for name in ("forecasts", "mixed", "last", "scale")]
     if former is None:
-        return _is_finite([_numbers(state), state["mixture"]])
-    before = _numbers(former)  # which lives on: a new array has another id
-    known = {id(array) for array in before}
-    return _is_finite([array for array in _numbers(state) if id(array) not in known])
+        thetas = [own["ridge"]["theta"] for own in state["experts"]]
+        return _is_finite([said, thetas, _numbers(state), state["mixture"]])
+    known = {id(array) for array in _numbers(former)}  # which lives on: a new one has another id
+    return _is_finite([said, [array for array in _numbers(state) if id(array) not in known]])
 
 
 def _numbers(state):
-    """Return arrays that forecasts are made from; what waits in the mixture is in its inverse."""
-    learners = [own["ridge"] for own in state["experts"]]
-    learners += [state[name]["ridge"] for name in ("static", "row_sizes") if name in state]
+    """Return arrays that forecasts are made from; what waits in the mixture is in its inverse.
+
+    But for coefficients of the experts, each of which is in what these say.
+    """
+    learners = [state[name]["ridge"] for name in ("static", "row_sizes") if name in state]
     views = [*state["views"], state["now"]]
     views += [state["static"]["columns"]] if "static" in state else []
-    smoothing, slot = state["smoothing"], heard(state)["slot"]
-    numbers = [own[name] for own in learners for name in ("theta", "P")]
+    smoothing = state["smoothing"]
+    numbers = [own["ridge"]["P"] for own in state["experts"]]
+    numbers += [own[name] for own in learners for name in ("theta", "P")]
     numbers += [own[name] for own in views for name in ("mean", "variance", "change")]
     numbers += [smoothing[name] for name in ("level", "slope", "error", "losses")]
-    numbers += [part for name, part in state["mixture"].items() if name != "recent"]
-    return numbers + [slot[name] for name in ("forecasts", "mixed", "last", "scale")]
+    return numbers + [part for name, part in state["mixture"].items() if name != "recent"]
 
 
 def heard(state):
@@ -136,12 +140,14 @@ def _copied(state, copies_recent):
     """Return new dicts and lists of the same arrays, or of copies of those that are written."""
     if type(state) is list:
         return [_copied(part, copies_recent) if type(part) is dict else part for part in state]
-    copy = dict(state)
+    copy = state.copy()
     for name, part in state.items():
-        if name == "recent" and copies_recent:
-            copy[name] = {key: _waiting.own(arrays) for key, arrays in part.items()}
-        elif type(part) in (dict, list) and name != "origin":  # which is replaced as a whole
-            copy[name] = _copied(part, copies_recent)
+        kind = type(part)
+        if kind is dict or kind is list:  # most are arrays
+            if name == "recent" and copies_recent:
+                copy[name] = {key: _waiting.own(arrays) for key, arrays in part.items()}
+            elif name != "origin":  # which is replaced as a whole
+                copy[name] = _copied(part, copies_recent)
     return copy
 
 
@@ -195,7 +201,6 @@ def issue(plan, state, calendar):
         "members": members,
         "size": _intervals.sizes(state["intervals"], state["t"], state["seasons"][0]),
     }
-    slot["reach"] = slot["size"] * _intervals.factors(state["intervals"])
     for view, name in plan.shares.items():
         # shares that the mixtures have of what explains a part of the series, and adds it
         adds = np.where(np.isnan(forecasts), np.nan, (plan.views == view)[:, None, None])
@@ -218,11 +223,11 @@ def issue(plan, state, calendar):
 
 def _waits(plan, slot):
     """Return what waits of all that is said of the next rows; the rest is told again."""
-    kept = {name: value for name, value in slot.items() if name != "reach"}
+    kept = slot | {"forecasts": slot["forecasts"][plan.waiting]}
     if plan.is_pooled:
         names = "mixed", *plan.shares.values()
         kept |= {name: slot[name][_mixture.LASTING] for name in names}
-    return kept | {"forecasts": slot["forecasts"][plan.waiting]}
+    return kept
 
 
 def forecast(plan, state, X_ahead, calendars):
@@ -247,7 +252,7 @@ def forecast(plan, state, X_ahead, calendars):
 def reaches(plan, state, X_ahead, calendars, forecasts):
     """Return how far intervals reach (levels, k, m) around forecasts (k, m); the rest as above."""
     slot, n = state["origin"]["slot"], len(forecasts)
-    reach = slot["reach"][:, :n]
+    reach = (slot["size"] * _intervals.factors(state["intervals"]))[:, :n]
     if not plan.knows_rows:
         return reach
     X = X_ahead[:n] if plan.n_ahead else np.empty((n, 0))
@@ -295,6 +300,8 @@ def _said(plan, state, x_ahead):
     names = "mixed", *_again.READ, *plan.shares.values(), *more
     said = _waiting.of_row(recent, names, state["t"], horizon)
     F, mixed = _again.of_row(plan, state["views"][RAW]["values"], said), said["mixed"]
+    if not plan.shares:
+        return F, _mixture.again(mixed, said["theta"], F) if plan.is_pooled else mixed, {}
     rows = np.broadcast_to(x_ahead, (horizon, plan.n_ahead))
     times = np.broadcast_to(state["origin"]["phases"], (horizon, plan.n_phases))
     added = _added(plan, state, said, rows, times, np.zeros(horizon, dtype=int))
@@ -346,7 +353,8 @@ def absorb(plan, state, row):
     is_fault : ndarray of bool of shape (m,)
         Which values of the series were taken for faults, and count as missing.
     """
-    y, x_ahead, x_now = np.split(row, [plan.n_series, plan.n_series + plan.n_ahead])
+    y, x = row[: plan.n_series], row[plan.n_series :]
+    x_ahead, x_now = x[: plan.n_ahead], x[plan.n_ahead :]
     t, raw, recent = state["t"], state["views"][RAW], state["recent"]
     _waiting.write(recent, _waits(plan, state["origin"]["slot"]), t, plan.horizon)
     said = _said(plan, state, x_ahead)

@@ -37,8 +37,9 @@ def with_row(parts, row, added):
 def add(said, parts, rows):
     """Add to forecasts (h, 4, J, m) of rows (h,) what a season adds in them."""
     part, place = _place(parts, rows)
-    is_next = (np.diff(rows, prepend=-2) == 1) & (place > 0)  # in the part of the row before
-    starts = np.flatnonzero(~is_next).tolist()
+    is_next = (rows[1:] - rows[:-1] == 1) & (place[1:] > 0)  # in the part of the row before
+    starts = [0, *(np.flatnonzero(~is_next) + 1).tolist()]
+    part, place = part.tolist(), place.tolist()
     for low, high in zip(starts, [*starts[1:], len(rows)], strict=True):
         said[low:high] += parts[part[low]][place[low] : place[low] + high - low]
 

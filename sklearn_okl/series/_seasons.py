@@ -138,7 +138,9 @@ def _whitened(rest):
     n_padded = 2 ** int(np.ceil(np.log2(n)) + 1)
     power = np.abs(np.fft.rfft(rest * taper[:, None], n_padded, axis=0)) ** 2
     reach = int(min(_LINES, n / _LEAST_LINES) * n_padded / n)
-    background = percentile_filter(power, 100.0 * _QUANTILE, (2 * reach + 1, 1), mode="mirror")
+    background, size = np.empty_like(power), 2 * reach + 1
+    for k, column in enumerate(power.T):  # one dimension is ten times as fast
+        background[:, k] = percentile_filter(column, 100.0 * _QUANTILE, size, mode="mirror")
     background = uniform_filter1d(background, reach, axis=0, mode="mirror")
     background /= -np.log1p(-_QUANTILE)  # from the quantile to the mean, as of noise
     white = power / np.maximum(background, _TINY * power.max(axis=0))

@@ -23,5 +23,6 @@ class SeriesEstimator(SwapMixin, BaseEstimator):
         return tags
 
     def _known_state(self):
-        check_is_fitted(self)
+        if "_state" not in vars(self):
+            check_is_fitted(self)  # which looks at all tags first
         return self._state

@@ -29,7 +29,7 @@ def start(slot, horizon):
         if steps is None:
             recent[name] = np.repeat(value[None], horizon + SPARE, axis=0)
         else:
-            recent[name] = np.repeat(np.moveaxis(value, -2, 0), steps + 1 + SPARE, axis=0)
+            recent[name] = np.repeat(value.swapaxes(0, -2), steps + 1 + SPARE, axis=0)
     return recent
 
 
@@ -45,7 +45,7 @@ def write(recent, slot, t, horizon):
         if steps is None:
             recent[name][t % (horizon + SPARE)] = value
         else:
-            recent[name][_places(name, horizon, t)] = np.moveaxis(value, -2, 0)
+            recent[name][_places(name, horizon, t)] = value.swapaxes(0, -2)
 
 
 def of_row(recent, names, t, horizon):
@@ -59,10 +59,11 @@ def of_row(recent, names, t, horizon):
             found[name] = recent[name][past]
         else:
             places = _places(name, horizon, t - steps)
-            found[name] = np.moveaxis(recent[name][places], 0, -2)
+            found[name] = recent[name][places].swapaxes(0, -2)
     return found
 
 
+@cache
 def _steps(name, horizon):
     """Return the steps that something is said of, None where it is of no single one."""
     if name not in _OF_STEPS:
