@@ -17,7 +17,7 @@ from ..base import _is_finite, described, twin
 from ..features import _faults
 from ..meta._fits import batch_model, boosted_regressor, single_fit
 from ..meta._refit import check_is_regressor
-from . import _experts, _frames, _intake, _intervals, _plan, _rounds, _views
+from . import _experts, _frames, _intake, _intervals, _plan, _rounds, _sound, _views
 from ._account import AccountOfForecasts
 from ._experts import RAW
 from ._shell import SeriesEstimator
@@ -478,7 +478,7 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
         # forecasts of series that have not begun are NaN
         former = vars(self).get("_state")
         former = None if former is state else former
-        return _is_finite(forecasts, allow_nan=True) and _rounds.is_sound(state, former)
+        return _is_finite(forecasts, allow_nan=True) and _sound.is_sound(state, former)
 
     def _asked(self, X_future, n_steps=None, tell=None):
         """Return what is told of forecasts, None if nothing is to be, and these (n_steps, m).

@@ -12,7 +12,6 @@ own (`_waiting.py`). So the state before a call does not see what is written aft
 
 import numpy as np
 
-from ..base import _is_finite
 from ..features import _faults
 from . import (
     _again,
@@ -88,47 +87,6 @@ def successor(state, n_rows):
     if not has_free_places:
         _mixture.clear(own["mixture"], t)
     return own
-
-
-def is_sound(state, former=None):
-    """Tell whether all that forecasts are made from are numbers.
-
-    Elsewhere infinity and NaN have a meaning: what was missing, an interval that is the whole line.
-    What is kept of earlier rows, or of a former state, was looked at in its own call.
-    """
-    slot = heard(state)["slot"]
-    said = [slot[name] for name in ("forecasts", "mixed", "last", "scale")]
-    if former is None:
-        thetas = [own["ridge"]["theta"] for own in state["experts"]]
-        return _is_finite([said, thetas, _numbers(state), state["mixture"]])
-    known = {id(array) for array in _numbers(former)}  # which lives on: a new one has another id
-    return _is_finite([said, [array for array in _numbers(state) if id(array) not in known]])
-
-
-def _numbers(state):
-    """Return arrays that forecasts are made from; what waits in the mixture is in its inverse.
-
-    But for coefficients of the experts, each of which is in what these say.
-    """
-    learners = [state[name]["ridge"] for name in ("static", "row_sizes") if name in state]
-    views = [*state["views"], state["now"]]
-    views += [state["static"]["columns"]] if "static" in state else []
-    smoothing = state["smoothing"]
-    numbers = [own["ridge"]["P"] for own in state["experts"]]
-    numbers += [own[name] for own in learners for name in ("theta", "P")]
-    numbers += [own[name] for own in views for name in ("mean", "variance", "change")]
-    numbers += [smoothing[name] for name in ("level", "slope", "error", "losses")]
-    return numbers + [part for name, part in state["mixture"].items() if name != "recent"]
-
-
-def heard(state):
-    """Return the origin without forecasts of what is silent, which are no numbers."""
-    origin, slot = state["origin"], state["origin"]["slot"]
-    first = len(slot["forecasts"]) - _smoothing_rates.N_BANKS - len(state["views"]) + 1
-    silent = first - _echoes.N_ECHOES + np.flatnonzero(state["echoes"] == 0)
-    if not state["smoothing"]["seasons"]:
-        silent = np.append(silent, first + _smoothing_rates.SHORT)
-    return origin | {"slot": slot | {"forecasts": np.delete(slot["forecasts"], silent, axis=0)}}
 
 
 def coefficients(state):

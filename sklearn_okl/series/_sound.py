@@ -1,4 +1,4 @@
-"""What the state of a forecaster, as of one from a file, is held against: a fresh one of its size.
+"""What the state of a forecaster is held against: all are numbers; of a file, one of its size.
 
 What a small file says of sizes makes nothing large: the numbers that a plan asks for are counted
 before anything is made of it.
@@ -21,7 +21,7 @@ from . import (
     _waiting,
 )
 from ._experts import RAW
-from ._smoothing_rates import N_BANKS, N_MEMBERS
+from ._smoothing_rates import N_BANKS, N_MEMBERS, SHORT
 
 _SCALES = "static_scale", "rows_scale"  # of columns, in the snapshot that forecasts are made from
 LATE = 8191  # rows after which one more is a time for all that is done now and then
@@ -58,6 +58,47 @@ def _of_ridges(ridges):
 
 def _of_mixture(n_experts, horizon, n_series):
     return 2 * len(_mixture.FORGETTING) * n_experts**2 * horizon * n_series
+
+
+def is_sound(state, former=None):
+    """Tell whether all that forecasts are made from are numbers.
+
+    Elsewhere infinity and NaN have a meaning: what was missing, an interval that is the whole line.
+    What is kept of earlier rows, or of a former state, was looked at in its own call.
+    """
+    slot = heard(state)["slot"]
+    said = [slot[name] for name in ("forecasts", "mixed", "last", "scale")]
+    if former is None:
+        thetas = [own["ridge"]["theta"] for own in state["experts"]]
+        return _is_finite([said, thetas, _numbers(state), state["mixture"]])
+    known = {id(array) for array in _numbers(former)}  # which lives on: a new one has another id
+    return _is_finite([said, [array for array in _numbers(state) if id(array) not in known]])
+
+
+def _numbers(state):
+    """Return arrays that forecasts are made from; what waits in the mixture is in its inverse.
+
+    But for coefficients of the experts, each of which is in what these say.
+    """
+    learners = [state[name]["ridge"] for name in ("static", "row_sizes") if name in state]
+    views = [*state["views"], state["now"]]
+    views += [state["static"]["columns"]] if "static" in state else []
+    smoothing = state["smoothing"]
+    numbers = [own["ridge"]["P"] for own in state["experts"]]
+    numbers += [own[name] for own in learners for name in ("theta", "P")]
+    numbers += [own[name] for own in views for name in ("mean", "variance", "change")]
+    numbers += [smoothing[name] for name in ("level", "slope", "error", "losses")]
+    return numbers + [part for name, part in state["mixture"].items() if name != "recent"]
+
+
+def heard(state):
+    """Return the origin without forecasts of what is silent, which are no numbers."""
+    origin, slot = state["origin"], state["origin"]["slot"]
+    first = len(slot["forecasts"]) - N_BANKS - len(state["views"]) + 1
+    silent = first - _echoes.N_ECHOES + np.flatnonzero(state["echoes"] == 0)
+    if not state["smoothing"]["seasons"]:
+        silent = np.append(silent, first + SHORT)
+    return origin | {"slot": slot | {"forecasts": np.delete(slot["forecasts"], silent, axis=0)}}
 
 
 def fresh(plan, known):
@@ -97,7 +138,7 @@ def fault(plan, state):
     slot = state["origin"]["slot"]
     if any((slot[name] <= 0.0).any() for name in _SCALES if name in slot):
         return "divides columns by nothing"
-    return None if _is_finite(_rounds.heard(state)) else "forecasts no numbers"
+    return None if _is_finite(heard(state)) else "forecasts no numbers"
 
 
 def late(state):
