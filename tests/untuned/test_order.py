@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
+from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor, from_bytes, to_bytes
 from sklearn_okl.untuned.experts._plan import MAIN
 from sklearn_okl.untuned.rows._layout import MAYBE, UNORDERED
 from sklearn_okl.untuned.rows._order import errors_have_order, has_order
@@ -208,3 +208,13 @@ def test_errors_tell_of_an_order(delay):
     late[1 + delay :, 1] += 0.4 * errors[: -1 - delay, 1] * X[1 + delay :, 2]
     assert errors_have_order(X, late, 4, delay)
     assert not errors_have_order(X, late[:20], 4, delay)
+
+
+@pytest.mark.parametrize("arguments", [{"lags": 0}, {}, {"label_delay": 5}, {"budget": "tiny"}])
+@pytest.mark.parametrize("n", [127, 128, 129, 300])
+def test_files_whenever_it_is_asked(arguments, n):
+    X, y = stream("rows without order", n + 70)
+    model = OnlineKernelRegressor(random_state=1, **arguments).fit(X[:n], y[:n])
+    again = from_bytes(to_bytes(model))
+    expected = model.prequential_predict(X[n:], y[n:])
+    assert_allclose(again.prequential_predict(X[n:], y[n:]), expected, rtol=1e-9)

@@ -16,7 +16,7 @@ from ._rounds import Call
 from ._trust import with_beliefs
 
 _BEYOND = 100.0  # usual errors beyond which nobody could have known: episodes are within
-_NEVER = 2**62
+_NEVER = 2**52  # a number that counts, for files
 _TINY = np.finfo(float).tiny
 
 
@@ -49,7 +49,7 @@ def _is_time(model, anew, state):
     if anew["twin"] or state["beside"]["twin"] or t % block or t < anew["order_from"]:
         return False
     is_asked = model._experts().may_do_without_lags
-    anew["order_from"] = t + (max(t // 4 // block, 1) * block if is_asked else _NEVER)
+    anew["order_from"] = t + max(t // 4 // block, 1) * block if is_asked else _NEVER
     return is_asked and state["t"] >= renewal.order_from
 
 
