@@ -60,11 +60,11 @@ def learn(state, F, y, factors, bound=None):
         forecasts = np.divide(sums[..., :1], sums[..., 1:], out=known[i])
         if is_one:
             forecasts, target, factor = forecasts.item(), target.item(), factor.item()
-        errors = forecasts - target
-        if state["unheard"]:  # of who wakes rounding would be all that is known
+        errors, regrets = forecasts - target, forecasts - f
+        if state["unheard"]:  # of who wakes, or says the same, rounding would be all that is known
             errors *= np.abs(errors) > ROUNDING * np.abs(forecasts)
+            regrets *= np.abs(regrets) > ROUNDING * np.abs(forecasts)
         errors *= factor
-        regrets = forecasts - f
         regrets *= errors
         if asleep is not None:
             regrets *= awake[i]
@@ -148,7 +148,7 @@ def teach_row(state, known, F, sleep, target, factors, bound=None):
     """
     regrets = np.empty(state["rates"].shape)
     slopes = _slopes(state, known, target, factors)
-    _write_regrets(regrets, known, F, sleep, slopes, bound)
+    _write_regrets(regrets, known, F, sleep, slopes, bound, state["unheard"])
     _BOA._update(state, regrets, target)
     state["t"] += 1
 
@@ -162,9 +162,15 @@ def _slopes(state, known, target, factors):
     return errors
 
 
-def _write_regrets(out, known, F, sleep, slopes, bound):
-    """Write the regrets (q, n_ways, K) of a row, of losses with such slopes (q, n_ways)."""
-    np.subtract(known[..., None], F[:, None], out=out)
+def _write_regrets(out, known, F, sleep, slopes, bound, unheard):
+    """Write the regrets (q, n_ways, K) of a row, of losses with such slopes (q, n_ways).
+
+    Where some are `unheard` those who say the same but for rounding have none.
+    """
+    known = known[..., None]
+    np.subtract(known, F[:, None], out=out)
+    if unheard:
+        out *= np.abs(out) > ROUNDING * np.abs(known)
     out *= slopes[..., None]
     if sleep is not None:
         out *= sleep.awake[:, None]
@@ -243,7 +249,8 @@ class JoinedBoas:
         regrets = np.zeros(self.common["rates"].shape)
         parts = zip(self._places, self.parts_of(regrets), of_each, bounds, strict=True)
         for (ways, _), out, (F, sleep), bound in parts:
-            _write_regrets(out, known[:, ways], F, sleep, slopes[:, ways], bound)
+            of_ways = known[:, ways], F, sleep, slopes[:, ways], bound
+            _write_regrets(out, *of_ways, self.common["unheard"])
         _BOA._update(self.common, regrets, target)
         squares = self.parts_of(self.common["squares"])
         for state, was_unheard, part in zip(self.states, unheard, squares, strict=True):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
+from sklearn.base import clone
 
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor, from_bytes, to_bytes
 from sklearn_okl.untuned import Constants
@@ -88,6 +89,21 @@ def size_but_for_past(model):
     past = *state["anew"]["rows"].rows, *state["near"]["past"].rows
     trees = pickle.dumps(state["leaves"])
     return len(pickle.dumps(model)) - sum(part.nbytes for part in past) - len(trees)
+
+
+@pytest.mark.parametrize(("seed", "delay"), [(0, 33), (1, 20), (3, 19)])
+def test_first_rows_may_be_cut_anywhere_where_all_experts_say_the_same(seed, delay):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(90, 2))
+    y = X[:, 0] + np.sin(2.0 * X[:, 1]) + 0.3 * rng.normal(size=90)
+    y += 4.0 * (rng.uniform(size=90) < 0.05)
+    model = OnlineKernelRegressor(budget="balanced", label_delay=delay, random_state=seed)
+    expected = clone(model).prequential_predict(X, y)
+    for cut in (5, 9, 17):
+        parts = clone(model)
+        found = [parts.prequential_predict(X[:cut], y[:cut])]
+        found.append(parts.prequential_predict(X[cut:], y[cut:]))
+        assert_allclose(np.concatenate(found), expected, rtol=1e-7, atol=1e-7)
 
 
 def test_the_state_holds_what_the_rows_that_are_out_need():
