@@ -121,6 +121,23 @@ def _is_learnt(name):
     return name.endswith("_") and not name.endswith("__")
 
 
+def unsound_numbers(parts):
+    """Return what is wrong with the numbers of a state, as far as no trial tells it, or None.
+
+    So a writer refuses what readers would: a file that nobody can read is found when it is needed.
+    """
+    for part in parts:
+        if isinstance(part, (*_OURS, *_TRIED)) and part.__sklearn_is_fitted__():
+            fault = _fault_of_numbers(part._state, _n_series(part))
+            if fault is not None:
+                return f"a {type(part).__name__} whose state {fault}"
+    return None
+
+
+def _n_series(part):
+    return part._layout["n_series"] if isinstance(part, OnlineForecaster) else 1
+
+
 def unsound_state(parts):
     """Return what is wrong with the state of an estimator of ours, in words, or None.
 
@@ -154,8 +171,7 @@ def _fault_of_kind(part):
         return _fault(part)
     for kind, try_out in _TRIED.items():
         if isinstance(part, kind):
-            n_series = part._layout["n_series"] if kind is OnlineForecaster else 1
-            fault = _fault_of_numbers(part._state, n_series)
+            fault = _fault_of_numbers(part._state, _n_series(part))
             if kind is StreamingPipeline:
                 fault = fault or unlike(part._started(), part._state)
             with warnings.catch_warnings():

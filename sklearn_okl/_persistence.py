@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 
 from ._archives import MOST_BYTES, TooLargeError, check_size, narrowed, widened
 from ._documentation import explained_by
-from ._model_checks import unsound_parameters, unsound_state
+from ._model_checks import unsound_numbers, unsound_parameters, unsound_state
 from ._model_parts import (
     ambiguous,
     have_callbacks,
@@ -133,7 +133,8 @@ def _packed(estimator, trusted):
         )
         estimator = without_callbacks(estimator, parts)
     _check_keys(parts)
-    _check(unsound(parts) or unsound_parameters(parts), "The model")
+    fault = unsound(parts) or unsound_parameters(parts) or unsound_numbers(parts)
+    _check(fault, "The model")
     content, names = _written(
         skops, {"format": _FORMAT, "sklearn_okl": __version__, "estimator": estimator}
     )

@@ -163,9 +163,12 @@ def is_look_due(t):
 
 
 def look_again(doubts, values):
-    """Look for numbers that stand for none among the latest values (n, m) of series."""
-    known = doubts["columns"][-len(values) :]
-    for k, y in enumerate(values.T):
+    """Look for numbers that stand for none among the latest values (n, m) of series.
+
+    Of these as many as there are rows of the columns.
+    """
+    known = doubts["columns"]
+    for k, y in enumerate(values[-len(known) :].T):
         for number in _faults.stand_for_none(y, in_long_runs=True):
             found = y == number
             if number in doubts["nones"][:, k] or _is_seasonal(found):

@@ -12,7 +12,7 @@ import numpy as np
 from . import _intervals
 from ._intervals import LEVELS
 
-NOT_JUDGED = -1
+NOT_JUDGED = 255  # a number that files hold: none below 0 is a count
 
 
 def start(intervals):
@@ -39,12 +39,12 @@ def n_missed(errors, issued):
     Reaches (levels, H, m) rise with the level, so these are the lowest ones.
     """
     judged = np.isfinite(errors) & (issued[0] >= 0.0)
-    return np.where(judged, (np.abs(errors) > issued).sum(axis=0), NOT_JUDGED).astype(np.int8)
+    return np.where(judged, (np.abs(errors) > issued).sum(axis=0), NOT_JUDGED).astype(np.uint8)
 
 
 def follow(state, n_missed):
     """Let the radii of each step hear what missed (H, m) in the row that their next origin knew."""
-    judged = n_missed >= 0
+    judged = n_missed != NOT_JUDGED
     low = np.arange(len(LEVELS))[:, None, None] < n_missed
     missed = np.where(judged, low - (1.0 - LEVELS)[:, None, None], 0.0)
     _intervals.hear(state, missed, judged.sum(axis=-1, keepdims=True))

@@ -70,7 +70,7 @@ def start(plan, waves, seed=0):
     if plan.knows_rows:
         state["row_sizes"] = _row_sizes.start(plan.n_ahead, plan.n_phases, horizon, m)
     state["origin"] = issue(plan, state, np.zeros(plan.n_calendar))
-    missed = np.full((horizon, m), _reached.NOT_JUDGED, dtype=np.int8)
+    missed = np.full((horizon, m), _reached.NOT_JUDGED, dtype=np.uint8)
     recent = _waiting.start(_waits(plan, state["origin"]["slot"]) | {"missed": missed}, horizon)
     return state | {"recent": recent | {"n_written": np.zeros(1, dtype=np.int64)}}
 
@@ -494,8 +494,7 @@ def _judge_and_absorb(plan, state, row, calendar):
     nones = doubts["nones"]
     _doubts.remember(doubts, row, is_fault)
     if _doubts.is_look_due(state["t"]):
-        n_rows = min(state["t"], _doubts.N_ROWS)
-        _doubts.look_again(doubts, state["views"][RAW]["values"][-n_rows:])
+        _doubts.look_again(doubts, state["views"][RAW]["values"])
     if state["t"] <= _doubts.N_ROWS:
         anew = _doubts.review(doubts, plan.n_series, row, calendar, is_fault, nones)
         if anew is not None:

@@ -1,0 +1,28 @@
+"""A forecaster comes back from its bytes at any row, whatever has come until then."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from sklearn_okl import OnlineForecaster, from_bytes, to_bytes
+
+
+@pytest.mark.parametrize("n", [1, 5, 6, 7, 30])
+@pytest.mark.parametrize("has_gap", [False, True])
+def test_files_of_a_young_series_and_of_one_with_a_gap(n, has_gap):
+    y = np.random.default_rng(n).normal(size=(n + 20, 2))
+    if has_gap:
+        y[max(n - 2, 0), 0] = np.nan
+    model = OnlineForecaster(6).fit(y[:n])
+    again = from_bytes(to_bytes(model))
+    assert_array_equal(again.prequential_predict(y[n:]), model.prequential_predict(y[n:]))
+
+
+@pytest.mark.parametrize("n", [20, 35, 70, 130])
+def test_files_of_a_series_in_which_a_number_stands_for_none(n):
+    rng = np.random.default_rng(n)
+    y = rng.normal(size=(n + 20, 2))
+    y[rng.uniform(size=y.shape) < 0.15] = -9999.0
+    model = OnlineForecaster().fit(y[:n])
+    again = from_bytes(to_bytes(model))
+    assert_array_equal(again.prequential_predict(y[n:]), model.prequential_predict(y[n:]))
