@@ -135,6 +135,8 @@ def _targets(model, answers):
     """Return targets, or labels, for rows of a trial: what a regressor has forecast."""
     n = len(answers)
     if is_classifier(model):
+        if vars(model).get("_by_place") is not None:  # others may come, it may have met one only
+            return np.resize(model.classes_, n)
         return np.resize(model._checked_classes(model.classes_), n)
     if isinstance(model, LagFeatures):
         return np.zeros((n, *model._state["lags"].shape[1:]))

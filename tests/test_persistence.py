@@ -65,6 +65,7 @@ from sklearn_okl import (
     FOGDClassifier,
     FourierFeatures,
     KOGDRegressor,
+    OnlineKernelClassifier,
     OnlineKernelRegressor,
     RunningMinMaxScaler,
     RunningRobustScaler,
@@ -72,9 +73,11 @@ from sklearn_okl import (
     StreamingTransformedTargetRegressor,
     VAWRegressor,
     _part_files,
+    from_bytes,
     load,
     make_streaming_pipeline,
     save,
+    to_bytes,
 )
 from sklearn_okl._persistence import _FORMAT
 from sklearn_okl.evaluation import PrequentialSearch
@@ -110,6 +113,31 @@ def test_to_resume_is_never_to_have_stopped(estimator, tmp_path):
             np.testing.assert_array_equal(got, expected)
     np.testing.assert_array_equal(resumed.predict(X), model.predict(X))
     assert resumed.n_samples_seen_ == model.n_samples_seen_ == 170
+
+
+@pytest.mark.long(every=6)
+@pytest.mark.parametrize("estimator", instances("online"), ids=label)
+def test_to_stop_is_possible_at_any_row(estimator):
+    X, y = stream(310)
+    if is_classifier(estimator):
+        y = np.where(y > np.median(y), "yes", "no")
+    for n in (1, 2, 3, 10, 33, 64, 65, 130, 300):
+        try:
+            model = clone(estimator).fit(X[:n], y[:n])
+        except ValueError:
+            assert n < 10  # of the first rows some know one class only, or no neighbour
+            continue
+        again = from_bytes(to_bytes(model))
+        np.testing.assert_array_equal(again.predict(X[300:]), model.predict(X[300:]))
+
+
+@pytest.mark.parametrize("label_delay", [0, 3])
+def test_a_classifier_that_has_met_one_class_comes_back(label_delay):
+    X, _ = stream(9)
+    model = OnlineKernelClassifier(budget="fast", max_classes=4, label_delay=label_delay)
+    again = from_bytes(to_bytes(model.fit(X[:5], ["yes"] * 5)))
+    again.partial_fit(X[5:], ["yes", "no", "no", "perhaps"])
+    assert again.classes_.tolist() == ["no", "perhaps", "yes"]
 
 
 @pytest.mark.long(every=3)
