@@ -18,7 +18,7 @@ from ._regressor import OnlineRegressor
 from ._weights_summary import SummaryOfWeights
 
 TILE_SIZE = 2**18  # numbers of X looked at together: what the cache holds, whatever n and K
-ROUNDING = 1e-13  # share of a forecast that its error may be by rounding alone
+ROUNDING = 1e-13  # share of a forecast that an error, or a difference, may be by rounding alone
 
 EXPERT_CONSTRAINTS = {
     "prior_weights": ["array-like", None],
@@ -254,12 +254,14 @@ class ConvexAggregator(SummaryOfWeights, LossOfTargets, OnlineRegressor):
             weights -= np.maximum.reduce(weights)
             np.exp(weights, out=weights)
             forecasts[i] = forecast = weights.dot(f) / weights.dot(ones)
+            off, rounding = forecast - f, ROUNDING * abs(forecast)  # which no rule is to learn
             if self.gradient_trick:
-                regrets = loss.slope(target, forecast) * (forecast - f)
-                if abs(target - forecast) <= ROUNDING * abs(forecast):  # no rule is to learn this
+                regrets = loss.slope(target, forecast) * off
+                if abs(target - forecast) <= rounding:
                     regrets *= 0.0
             else:
                 regrets = loss.value(target, forecast) - losses[i]
+            regrets *= np.abs(off) > rounding
             if asleep is not None:
                 regrets *= awake[i]
             if weights_of_rows is not None:  # those of the losses

@@ -8,7 +8,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from sklearn_okl.aggregators import BOARegressor, MLPolyRegressor, MLProdRegressor
+from sklearn_okl.aggregators import (
+    BOARegressor,
+    MLPolyRegressor,
+    MLProdRegressor,
+    SquintRegressor,
+)
 from sklearn_okl.evaluation import check_online_estimator
 from tests.oracles.aggregation import boa, instant_regrets, ml_poly, ml_prod
 
@@ -326,3 +331,15 @@ def test_who_wakes_is_not_judged_by_rounding(rule):
         told = copy.deepcopy(model).partial_fit(F[-1:], forecast + ulps * np.spacing(forecast))
         exact = copy.deepcopy(model).partial_fit(F[-1:], forecast)
         assert_allclose(told.weights_, exact.weights_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("gradient", [False, True])
+@pytest.mark.parametrize("rule", [BOARegressor, MLPolyRegressor, MLProdRegressor, SquintRegressor])
+def test_equals_are_not_told_apart_by_rounding(rule, gradient):
+    """Regrets are told by their own size: those of rounding would decide once experts differ."""
+    rng = np.random.default_rng(1)
+    y = rng.normal(size=60)
+    f = y + 0.3 * rng.normal(size=60)
+    F = f[:, None] + rng.integers(-2, 3, size=(60, 4)) * np.spacing(f)[:, None]
+    model = rule(gradient_trick=gradient).fit(F, y)
+    assert_allclose(model.weights_, 0.25, rtol=1e-9)
