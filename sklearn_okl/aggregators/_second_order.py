@@ -30,8 +30,8 @@ class _SecondOrder(ConvexAggregator):
 
     Notes
     -----
-    *Regrets.* :math:`r_{k,t}` is the loss of the forecast less the loss of expert k, in round t. Who
-    says the same as the forecast but for rounding has none: in rates that know no unit rounding
+    *Regrets.* :math:`r_{k,t}` is the loss of the forecast less the loss of expert k, in round t.
+    Who says the same as the forecast but for rounding has none: in rates that know no unit rounding
     would tell equals apart.
 
     *Sleeping experts.* NaN in X: no weight and no regret in that round; the others' weights grow.
