@@ -80,7 +80,7 @@ _TRIED = {  # whose states are made of others' -> what raises, or says, what is 
     AdaptedForecaster: try_adapted,
     StreamingPipeline: try_pipeline,
 }
-_MARKED = "columns", "indicators", "labels"  # of a tree's leaves, of no value, of what is not known
+_MARKED = "columns", "indicators", "labels", "places"  # of leaves, no value, what is not known
 _FIRST_SIZE = 4  # at which a fresh state is made before one of full size
 _LARGE_SIZE = 1_000  # from which on sizes are doubted one by one
 _SPARE = 100_000  # numbers that a fresh state of that size may have more than one that has learnt

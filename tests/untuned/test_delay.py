@@ -175,3 +175,18 @@ def test_files_while_targets_are_late(make, delay, budget):
         model = from_bytes(to_bytes(model))
     whole = make(label_delay=delay, budget=budget, random_state=0).partial_fit(X, y)
     assert_allclose(model.predict(X[:9]), whole.predict(X[:9]), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 4, 12, 40])
+@pytest.mark.parametrize("budget", ["fast", "tiny"])
+def test_files_while_gaps_of_a_text_column_wait(budget, n):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(n)
+    texts = rng.choice(np.array(["a", "b", None], dtype=object), size=n + 9)
+    texts[0] = None
+    X = pd.DataFrame({"text": texts, "number": rng.normal(size=n + 9)})
+    y = (X["text"] == "a") + X["number"].to_numpy()
+    model = OnlineKernelRegressor(budget=budget, label_delay=20, random_state=0).fit(X[:n], y[:n])
+    again = from_bytes(to_bytes(model))
+    expected = model.prequential_predict(X[n:], y[n:])
+    assert_allclose(again.prequential_predict(X[n:], y[n:]), expected, rtol=1e-9)
