@@ -261,7 +261,8 @@ class ConvexAggregator(SummaryOfWeights, LossOfTargets, OnlineRegressor):
                     regrets *= 0.0
             else:
                 regrets = loss.value(target, forecast) - losses[i]
-            regrets *= np.abs(off) > rounding
+            if state.get("unheard", True):  # else all have regrets beside which it is nothing
+                regrets *= np.abs(off) > rounding
             if asleep is not None:
                 regrets *= awake[i]
             if weights_of_rows is not None:  # those of the losses
