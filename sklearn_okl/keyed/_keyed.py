@@ -459,8 +459,9 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         self._check_structure()
         state, X = self._state, container_of(X)
         check_columns(self, X, reset=False)
-        state = dict(state)
+        state, bank = dict(state), self._bank()
         names, X = self._read_keys(state, X, keys)
+        X = X if bank is None else bank.rows(X)  # the prior, too, has learnt rows as banks do
         self._bring_back(state, names)
         is_initial = state["initial"] is not None and bool(state["kinds"])
         if is_initial:
@@ -469,18 +470,17 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         if not X.shape[0]:
             raise ValueError("There are no rows to forecast: found array with 0 sample(s).")
         if not is_initial:
-            return self._ask_keys(state, names, X, verb, nothing, given)
+            return self._ask_keys(state, bank, names, X, verb, nothing, given)
         n_rows = np.zeros(len(names), dtype=np.intp)
-        own = self._ask_keys(state | {"prior": None}, names, X, verb, nothing, given, n_rows)
+        own = self._ask_keys(state | {"prior": None}, bank, names, X, verb, nothing, given, n_rows)
         first = fitting(state["prior"].predict(X), own.shape, verb)
         return InitialForecasts.forecast(state["initial"], n_rows, first, own)
 
-    def _ask_keys(self, state, names, X, verb, nothing, given, n_rows=None):
+    def _ask_keys(self, state, bank, names, X, verb, nothing, given, n_rows=None):
         """Return what models of keys answer, or the prior; write how many rows keys have had."""
-        bank = self._bank()
         limit, entries = self._limit(), state["entries"]
         if bank is not None and len(names) == 1:
-            X, place = bank.rows(X), entries.place(names[0])
+            place = entries.place(names[0])
             known = None if place is None else entries.one(place)
             if known and is_alive(known[1], state["t"], limit) and known[2] is not None:
                 if n_rows is not None:
@@ -500,7 +500,6 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
                 found = getattr(state["prior"], verb)(_safe_indexing(X, rows), *given)
                 answers[rows] = fitting(found, answers[rows].shape, verb)
             if bank is not None:
-                X = bank.rows(X)
                 asked |= bank.forecast(state, known, X, order, starts, answers)
             for life in np.flatnonzero(~asked).tolist():
                 rows = order[starts[life] : starts[life + 1]]

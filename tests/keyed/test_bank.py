@@ -187,6 +187,18 @@ def test_a_call_copies_what_it_touches_and_no_more():
         assert all((a == b).all() for a, b in zip(e.model, copies[key], strict=True))
 
 
+@pytest.mark.parametrize("prior", ["pooled", "init"])
+def test_a_frame_of_keys_that_are_new_makes_no_warnings(prior):
+    pd = pytest.importorskip("pandas")
+    _, keys, X, y = stream(60)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(key=keys)
+    model = KeyedRegressor(VAWRegressor(), key="key", prior=prior).fit(frame, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        new = model.predict(frame.assign(key=keys + 99))
+    np.testing.assert_allclose(new, model.predict(frame.assign(key=-1 - keys)))
+
+
 def test_frames_make_no_warnings_when_a_key_leaves():
     pd = pytest.importorskip("pandas")
     _, keys, X, y = stream(200, 3)
