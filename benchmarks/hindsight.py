@@ -101,8 +101,8 @@ def _twelve(seed):
 def _lines(stream, seed, X, y, jumps, budget):
     n = len(y)
     windows = [("half", 0, n // 2), ("half", n // 2, n)]
-    windows += [("after", jump + _LATER, min(jump + _LATER + _LONG, n)) for jump in jumps]
-    windows = [window for window in windows if window[2] - window[1] >= 50]
+    after = [jump + _LATER for jump in jumps]  # chance decides a stretch that is cut short
+    windows += [("after", start, start + _LONG) for start in after if start + _LONG <= n]
     ends = sorted({end for _, *pair in windows for end in pair} | {n})
     errors = {
         name: np.square(model.prequential_predict(X, y) - y)
