@@ -62,8 +62,9 @@ def learn(state, F, y, factors, bound=None):
             forecasts, target, factor = forecasts.item(), target.item(), factor.item()
         errors, regrets = forecasts - target, forecasts - f
         if state["unheard"]:  # of who wakes, or says the same, rounding would be all that is known
-            errors *= np.abs(errors) > ROUNDING * np.abs(forecasts)
-            regrets *= np.abs(regrets) > ROUNDING * np.abs(forecasts)
+            rounding = _rounding(forecasts, target)
+            errors *= np.abs(errors) > rounding
+            regrets *= np.abs(regrets) > rounding
         errors *= factor
         regrets *= errors
         if asleep is not None:
@@ -147,30 +148,35 @@ def teach_row(state, known, F, sleep, target, factors, bound=None):
     Factors are (q, n_ways), or a number; all else is as in `learn`.
     """
     regrets = np.empty(state["rates"].shape)
-    slopes = _slopes(state, known, target, factors)
-    _write_regrets(regrets, known, F, sleep, slopes, bound, state["unheard"])
+    rounding = _rounding(known, target) if state["unheard"] else None
+    slopes = _slopes(known, target, factors, rounding)
+    _write_regrets(regrets, known, F, sleep, slopes, bound, rounding)
     _BOA._update(state, regrets, target)
     state["t"] += 1
 
 
-def _slopes(state, known, target, factors):
-    """Return the slopes of the losses (q, n_ways) of a row at its forecasts."""
+def _rounding(known, target):
+    """Return how much of forecasts (q, n_ways), and of what they miss, may be rounding alone."""
+    return ROUNDING * np.maximum(np.abs(known), np.abs(target))
+
+
+def _slopes(known, target, factors, rounding):
+    """Return the slopes of the losses (q, n_ways) of a row at its forecasts.
+
+    As long as somebody is unheard there is rounding, which is no error and tells nobody apart.
+    """
     errors = known - target
-    if state["unheard"]:  # of who wakes rounding would be all that is known
-        errors *= np.abs(errors) > ROUNDING * np.abs(known)
+    if rounding is not None:
+        errors *= np.abs(errors) > rounding
     errors *= factors
     return errors
 
 
-def _write_regrets(out, known, F, sleep, slopes, bound, unheard):
-    """Write the regrets (q, n_ways, K) of a row, of losses with such slopes (q, n_ways).
-
-    Where some are `unheard` those who say the same but for rounding have none.
-    """
-    known = known[..., None]
-    np.subtract(known, F[:, None], out=out)
-    if unheard:
-        out *= np.abs(out) > ROUNDING * np.abs(known)
+def _write_regrets(out, known, F, sleep, slopes, bound, rounding):
+    """Write the regrets (q, n_ways, K) of a row, of losses with such slopes (q, n_ways)."""
+    np.subtract(known[..., None], F[:, None], out=out)
+    if rounding is not None:
+        out *= np.abs(out) > rounding[..., None]
     out *= slopes[..., None]
     if sleep is not None:
         out *= sleep.awake[:, None]
@@ -245,12 +251,13 @@ class JoinedBoas:
         """
         unheard = [state["unheard"] for state in self.states]
         self.common["unheard"] = any(unheard)
-        slopes = _slopes(self.common, known, target, factors)
+        rounding = _rounding(known, target) if any(unheard) else None
+        slopes = _slopes(known, target, factors, rounding)
         regrets = np.zeros(self.common["rates"].shape)
         parts = zip(self._places, self.parts_of(regrets), of_each, bounds, strict=True)
         for (ways, _), out, (F, sleep), bound in parts:
-            of_ways = known[:, ways], F, sleep, slopes[:, ways], bound
-            _write_regrets(out, *of_ways, self.common["unheard"])
+            of_ways = None if rounding is None else rounding[:, ways]
+            _write_regrets(out, known[:, ways], F, sleep, slopes[:, ways], bound, of_ways)
         _BOA._update(self.common, regrets, target)
         squares = self.parts_of(self.common["squares"])
         for state, was_unheard, part in zip(self.states, unheard, squares, strict=True):

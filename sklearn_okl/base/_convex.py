@@ -254,7 +254,8 @@ class ConvexAggregator(SummaryOfWeights, LossOfTargets, OnlineRegressor):
             weights -= np.maximum.reduce(weights)
             np.exp(weights, out=weights)
             forecasts[i] = forecast = weights.dot(f) / weights.dot(ones)
-            off, rounding = forecast - f, ROUNDING * abs(forecast)  # which no rule is to learn
+            off = forecast - f
+            rounding = ROUNDING * max(abs(forecast), abs(target))  # which no rule is to learn
             if self.gradient_trick:
                 regrets = loss.slope(target, forecast) * off
                 if abs(target - forecast) <= rounding:
