@@ -291,11 +291,14 @@ def inverse_spd(A, floor):
 def inverse_factors(A):
     """Return the inverses of the Cholesky factors of positive definite matrices (G, n, n).
 
-    They are small and few: NumPy's functions take several times as long to call as LAPACK.
+    They are small and few: NumPy's functions take several times as long to call as LAPACK. As there
+    a matrix that is not positive definite raises a `numpy.linalg.LinAlgError`.
     """
     found = np.empty_like(A)
     for matrix, inverse in zip(A, found, strict=True):
-        factor, _ = dpotrf(matrix.T, lower=1)
+        factor, failed = dpotrf(matrix.T, lower=1)
+        if failed:
+            raise np.linalg.LinAlgError("Matrix is not positive definite")
         inverse[...] = dtrtri(factor, lower=1)[0]
     return found
 

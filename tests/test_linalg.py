@@ -9,7 +9,13 @@ from numpy.testing import assert_allclose
 from scipy.linalg import solve_triangular
 from threadpoolctl import threadpool_info
 
-from sklearn_okl._linalg import block_innovations, inverse_spd, one_blas_thread, solve_lower
+from sklearn_okl._linalg import (
+    block_innovations,
+    inverse_factors,
+    inverse_spd,
+    one_blas_thread,
+    solve_lower,
+)
 from sklearn_okl.evaluation._laws import _InterruptAt
 
 
@@ -139,3 +145,11 @@ def test_who_was_interrupted_while_leaving_can_be_reset(k):
     assert blas_threads() == before
     assert inside() == {1}
     assert blas_threads() == before
+
+
+def test_factors_of_what_is_not_positive_definite_are_refused():
+    A = np.array([np.diag([2.0, 3.0]), [[4.0, 1.0], [1.0, 3.0]]])
+    expected = np.linalg.inv(np.linalg.cholesky(A))
+    assert_allclose(inverse_factors(A), expected, rtol=1e-14, atol=1e-15)
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+        inverse_factors(np.array([[[1.0, 2.0], [2.0, 1.0]]]))

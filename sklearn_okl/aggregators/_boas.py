@@ -251,7 +251,7 @@ class JoinedBoas:
         """
         unheard = [state["unheard"] for state in self.states]
         self.common["unheard"] = any(unheard)
-        rounding = _rounding(known, target) if any(unheard) else None
+        rounding = _rounding(known, target) if self.common["unheard"] else None
         slopes = _slopes(known, target, factors, rounding)
         regrets = np.zeros(self.common["rates"].shape)
         parts = zip(self._places, self.parts_of(regrets), of_each, bounds, strict=True)

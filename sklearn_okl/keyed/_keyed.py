@@ -461,7 +461,6 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         check_columns(self, X, reset=False)
         state, bank = dict(state), self._bank()
         names, X = self._read_keys(state, X, keys)
-        X = X if bank is None else bank.rows(X)  # the prior, too, has learnt rows as banks do
         self._bring_back(state, names)
         is_initial = state["initial"] is not None and bool(state["kinds"])
         if is_initial:
@@ -469,6 +468,7 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         nothing = self._nothing_known(verb) if nothing is None else nothing
         if not X.shape[0]:
             raise ValueError("There are no rows to forecast: found array with 0 sample(s).")
+        X = X if bank is None else bank.rows(X)  # the prior, too, has learnt rows as banks do
         if not is_initial:
             return self._ask_keys(state, bank, names, X, verb, nothing, given)
         n_rows = np.zeros(len(names), dtype=np.intp)

@@ -26,7 +26,7 @@ def is_sound(state):
 
 
 def reaches(state, sizes):
-    """Return how far intervals of all levels reached (levels, H, m), each as it was issued.
+    """Return how far intervals of all levels reach (levels, H, m), each as it was issued.
 
     `sizes` (H, m) are the sizes of errors then.
     """

@@ -98,14 +98,12 @@ def _copied(state, copies_recent):
     """Return new dicts and lists of the same arrays, or of copies of those that are written."""
     if type(state) is list:
         return [_copied(part, copies_recent) if type(part) is dict else part for part in state]
-    copy = state.copy()
+    copy = dict(state)
     for name, part in state.items():
-        kind = type(part)
-        if kind is dict or kind is list:  # most are arrays
-            if name == "recent" and copies_recent:
-                copy[name] = {key: _waiting.own(arrays) for key, arrays in part.items()}
-            elif name != "origin":  # which is replaced as a whole
-                copy[name] = _copied(part, copies_recent)
+        if name == "recent" and copies_recent:
+            copy[name] = {key: _waiting.own(arrays) for key, arrays in part.items()}
+        elif type(part) in (dict, list) and name != "origin":  # which is replaced as a whole
+            copy[name] = _copied(part, copies_recent)
     return copy
 
 
@@ -210,7 +208,7 @@ def forecast(plan, state, X_ahead, calendars):
 def reaches(plan, state, X_ahead, calendars, forecasts):
     """Return how far intervals reach (levels, k, m) around forecasts (k, m); the rest as above."""
     slot, n = state["origin"]["slot"], len(forecasts)
-    reach = (slot["size"] * _intervals.factors(state["intervals"]))[:, :n]
+    reach = _reached.reaches(state["intervals"], slot["size"])[:, :n]
     if not plan.knows_rows:
         return reach
     X = X_ahead[:n] if plan.n_ahead else np.empty((n, 0))
@@ -258,11 +256,11 @@ def _said(plan, state, x_ahead):
     names = "mixed", *_again.READ, *plan.shares.values(), *more
     said = _waiting.of_row(recent, names, state["t"], horizon)
     F, mixed = _again.of_row(plan, state["views"][RAW]["values"], said), said["mixed"]
-    if not plan.shares:
-        return F, _mixture.again(mixed, said["theta"], F) if plan.is_pooled else mixed, {}
-    rows = np.broadcast_to(x_ahead, (horizon, plan.n_ahead))
-    times = np.broadcast_to(state["origin"]["phases"], (horizon, plan.n_phases))
-    added = _added(plan, state, said, rows, times, np.zeros(horizon, dtype=int))
+    added = {}
+    if plan.shares:
+        rows = np.broadcast_to(x_ahead, (horizon, plan.n_ahead))
+        times = np.broadcast_to(state["origin"]["phases"], (horizon, plan.n_phases))
+        added = _added(plan, state, said, rows, times, np.zeros(horizon, dtype=int))
     for view, of_view in added.items():
         F[plan.views == view] += of_view
         mixed = mixed + said[plan.shares[view]] * of_view

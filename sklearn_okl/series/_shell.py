@@ -23,6 +23,6 @@ class SeriesEstimator(SwapMixin, BaseEstimator):
         return tags
 
     def _known_state(self):
-        if "_state" not in vars(self):
+        if not self.__sklearn_is_fitted__():
             check_is_fitted(self)  # which looks at all tags first
         return self._state
