@@ -37,7 +37,7 @@ class RowByRow(BaseEstimator):
     Attributes
     ----------
     fields_ : list of str
-        The names of the fields, in the order of the first row.
+        The names of the fields, in the order of the first row, asked or learnt.
     estimator_ : estimator object
         The fitted estimator, which is not to be taught by anybody else. One of keys gets the keys
         beside the rows: the fields that its `key` names are no features.
@@ -85,6 +85,8 @@ class RowByRow(BaseEstimator):
     def _look_over(self):
         """Fail where a model, as one from a file, holds rows or an estimator that are none."""
         self._validate_params()
+        if not isinstance(vars(self).get("_first_fields", []), list):
+            raise ValueError("its fields are no list")
         counts = [self.n_given_up_, self.n_samples_seen_, vars(self).get("_asked", 0)]
         rows = list(self._waiting().values())
         if not all(len(row) == 3 and isinstance(row[0], Mapping) for row in rows):
@@ -138,8 +140,7 @@ class RowByRow(BaseEstimator):
         row = self._row(x)
         model = self._begun() if "estimator_" not in vars(self) else copied(self.estimator_)
         model.partial_fit(row, self._label(y), **self._keys(x, key), **self._classes())
-        fields = vars(self).get("fields_") or [n for n in x if n not in self._key_fields()]
-        framed = hasattr(row, "columns")
+        fields, framed = self._fields(x), hasattr(row, "columns")
         vars(self).update(
             estimator_=model, fields_=fields, _is_framed=framed, _learnt=self.n_samples_seen_ + 1
         )
@@ -176,7 +177,9 @@ class RowByRow(BaseEstimator):
             del kept[next(iter(kept))]
         given_up = self.n_given_up_ + len(waiting) - len(kept)
         kept[id] = (dict(x), key, asked)
-        vars(self).update(_pending=kept, _asked=asked, _given_up=given_up)
+        first = {"_first_fields": self._fields(x), "_is_framed": hasattr(self._row(x), "columns")}
+        vars(self).update(first | vars(self) | {"_pending": kept})
+        vars(self).update(_asked=asked, _given_up=given_up)
         return forecast
 
     @explained_by(learn_one)
@@ -271,15 +274,19 @@ class RowByRow(BaseEstimator):
             key = x[names[0]] if len(names) == 1 else tuple(x[name] for name in names)
         return {} if key is None else {"keys": [key]}
 
+    def _fields(self, x):
+        """Return the names of the fields: those of the first row, if there is one, or of this."""
+        known = vars(self).get("fields_") or vars(self).get("_first_fields")
+        return known or [name for name in x if name not in self._key_fields()]
+
     def _row(self, x):
         """Return a row as the estimator takes it: numbers, or a frame if there is text."""
         if not isinstance(x, Mapping):
             raise TypeError(f"A row is a dict of fields, got a {type(x).__name__}.")
-        keys = self._key_fields()
-        fields = vars(self).get("fields_") or [name for name in x if name not in keys]
+        fields = self._fields(x)
         if not fields:
             raise ValueError("The row has no fields, besides its key.")
-        new = x.keys() - set(fields) - set(keys)
+        new = x.keys() - set(fields) - set(self._key_fields())
         if new:
             raise ValueError(
                 f"The row has fields {sorted(map(str, new))} that the first row did not have, "

@@ -66,6 +66,21 @@ def test_labels_in_any_order_late_lost_doubled_and_strange():
     assert np.allclose(asked, direct.predict(X, keys=keys), atol=1e-9)
 
 
+def test_the_first_row_may_be_one_that_is_asked():
+    """Fields were those of the first row learnt: who had asked more was refused when told."""
+    full, gap = {"a": 1.0, "b": 2.0, "kind": "p"}, {"b": 3.0}
+    model = RowRegressor(OnlineKernelRegressor(budget="tiny", random_state=0), max_pending=2)
+    model.ask(0, full)
+    model.ask(1, gap)
+    model = from_bytes(to_bytes(model))
+    with pytest.raises(ValueError, match="did not have"):
+        model.ask(2, {"c": 1.0})
+    model.ask(2, full | {"a": 4.0})  # row 0 is given up, not what its fields are
+    model.tell(1, 1.0).tell(2, 2.0)
+    assert model.fields_ == ["a", "b", "kind"]
+    from_bytes(to_bytes(model)).learn_one({"kind": "q", "b": 1.0}, 1.0)
+
+
 @pytest.mark.parametrize(("limits", "left"), [({"max_pending": 7}, 7), ({"max_age": 5}, 5)])
 def test_rows_that_wait_too_long_are_given_up_and_counted(limits, left):
     dicts, _, _, _ = rows(30)
@@ -168,6 +183,7 @@ def test_river_takes_it():
         (lambda m: m._pending.update({0: ({"a": 1.0}, None)}), "rows that wait are none"),
         (lambda m: m._pending.update({0: ({"a": 1.0}, None, "1")}), "counts no rows"),
         (lambda m: m._pending.update({0: ({"b": 1.0}, None, 1)}), "has fields"),
+        (lambda m: setattr(m, "_first_fields", 1.0), "fields are no list"),
         (lambda m: setattr(m, "_learnt", None), "counts no rows"),
         (lambda m: setattr(m, "_given_up", -1), "counts no rows"),
         (lambda m: setattr(m, "max_age", "x"), "max_age"),
