@@ -1,7 +1,9 @@
 """Columns of all kinds in the estimators without tuning: categories, dates, and gaps."""
 
+import copy
 import datetime
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -222,6 +224,35 @@ def test_an_empty_column_is_of_the_kind_of_its_first_value(later):
         assert_allclose(np.concatenate(found), expected, atol=1e-8)
     kind = {"numbers": "numbers", "nothing": None}.get(later, "categories")
     assert model._columns["kinds"][-1] == kind
+
+
+@pytest.mark.parametrize("n_empty", [8, 13, pytest.param(70, marks=pytest.mark.long)])
+@pytest.mark.parametrize("target", ["plain", "two", "missing", "class"])
+def test_when_a_column_is_seen_to_be_one_of_numbers_hangs_on_rows_not_on_calls(n_empty, target):
+    """What later rows of a call said of it made the first ones gaps: up to the target's size."""
+    rng = np.random.default_rng(n_empty)
+    few, x = rng.integers(4, size=100), rng.normal(size=100)
+    y, late = few + x, np.where(np.arange(100) < n_empty, np.nan, x)
+    X = pd.DataFrame({"kind": np.array(list("abcd"))[few], "late": late, "x": 1.0 + x * few})
+    X.loc[30:40, "late"] = np.nan
+    model = OnlineKernelRegressor(budget="fast", random_state=0)
+    if target == "two":
+        y = np.c_[y, x]
+    elif target == "missing":
+        y[n_empty : n_empty + 3] = y[:2] = np.nan
+    elif target == "class":
+        model = OnlineKernelClassifier(budget="fast", random_state=0)
+        y = (y > 1.5).astype(int)
+        model.partial_fit(X[:1], y[:1], classes=[0, 1])
+        X, y = X[1:], y[1:]
+    verb = "prequential_predict_proba" if target == "class" else "prequential_predict"
+    for cuts in [[*range(len(y) + 1)], [0, 8, len(y)], [0, n_empty + 1, len(y)]]:
+        one, other = clone(model), clone(model)
+        if target == "class":
+            one, other = copy.deepcopy(model), copy.deepcopy(model)
+        parts = [getattr(other, verb)(X[a:b], y[a:b]) for a, b in pairwise(cuts)]
+        assert_allclose(np.concatenate(parts), getattr(one, verb)(X, y), atol=1e-9)
+        assert_allclose(one.predict(X), other.predict(X), atol=1e-9)
 
 
 def test_an_empty_column_cannot_become_one_of_dates():

@@ -25,7 +25,7 @@ from ..experts._leaves import TRIALS
 from ..experts._row import ExpertsRow
 from ..experts._trees import ExpertsAndTrees
 from ..rows import _codes
-from ..rows._columns import nominal
+from ..rows._columns import after, nominal, stretches
 from ..rows._layout import MAYBE, mark_units, plain_layout, seen_later
 from . import _target_units as target_units
 from ._restarts import LAYOUTS, keep_latest, lay_out, no_rows
@@ -153,10 +153,7 @@ class Rounds:
 
     def _start_rounds(self, n_features, seed, ordered=MAYBE):
         """Return the state before the first round, of the model or of one that begins beside it."""
-        columns = self._nominal()
-        if self._columns:  # the same columns, however many rows the first call has
-            columns = np.union1d(columns, np.array(self._columns["began_empty"], dtype=int))
-        state = self._start_from(plain_layout(columns, ordered), n_features, seed)
+        state = self._start_from(plain_layout(self._nominal(), ordered), n_features, seed)
         # without a guard, too: files of one format hold the same
         beside = self.constants.trust.start(self._n_targets or 1, self.label_delay)
         of_calls = {"doubted": np.empty(0, dtype=int), "has_warned": False}
@@ -187,7 +184,7 @@ class Rounds:
             check_takes_weights(batch_model(self.trees, self._of_trees.boosted), self._of_trees.of)
             weights = checked_weights(sample_weight, len(y))
         with threads(self.n_jobs) as run:
-            forecasts = self._guard.learn_call(self, state, X, y, weights, run)
+            forecasts = self._learn_stretches(state, X, y, weights, run)
         experts = self._experts()
         vars(experts).pop("asked_rows", None)  # they are of the state before
         row = vars(experts).pop("taught_row", None)
@@ -196,6 +193,19 @@ class Rounds:
             if len(y) == 1:
                 self._taught = row
         return forecasts
+
+    def _learn_stretches(self, state, X, y, weights, run):
+        """Learn the rows of a call, each by what is known of the columns when it comes."""
+        known = self._columns
+        if not known or not known["empty"]:
+            return self._guard.learn_call(self, state, X, y, weights, run)
+        forecasts, doubted = [], []
+        for rows, self._columns in stretches(known, X):
+            of_rows = X[rows], y[rows], None if weights is None else weights[rows]
+            forecasts.append(self._guard.learn_call(self, state, *of_rows, run))
+            doubted.append(rows.start + state["doubted"])
+        self._columns, state["doubted"] = after(known, X), np.concatenate(doubted)
+        return np.concatenate(forecasts)
 
     def _is_sound(self, state, answers=None):
         """Tell whether what was learnt are numbers: of one row, what it has written.

@@ -5,6 +5,7 @@ does not matter when they are given; what is learnt of them is in `_encoding.py`
 """
 
 from datetime import date
+from itertools import pairwise
 from numbers import Real
 
 import numpy as np
@@ -50,7 +51,7 @@ def begin(estimator, X):
         "kinds": tuple(kinds),
         "values": (None,) * len(kinds),  # of which kind the categories are: text or numbers
         "categories": ((),) * len(kinds),
-        "began_empty": (),  # columns of numbers without a value in the first row
+        "empty": (),  # columns of numbers of which no value has been learnt
     }
 
 
@@ -61,7 +62,7 @@ def all_numbers(n_columns):
         "kinds": (NUMBERS,) * n_columns,
         "values": nothing,
         "categories": ((),) * n_columns,
-        "began_empty": (),
+        "empty": (),
     }
 
 
@@ -72,6 +73,7 @@ def read(estimator, X, known, start=False):
     """
     columns, names = columns_of(estimator, X, reset=False), names_of(estimator)
     kinds, values, categories = (list(known[name]) for name in ("kinds", "values", "categories"))
+    was_unknown = np.array([kind is None for kind in kinds])
     looks = estimator.categorical_features is not None
     parts = []
     for j, (column, name) in enumerate(zip(columns, names, strict=True)):
@@ -100,9 +102,31 @@ def read(estimator, X, known, start=False):
         "values": tuple(values),
         "categories": tuple(categories),
     }
+    is_new = was_unknown & np.array([kind == NUMBERS for kind in kinds])
+    is_empty = np.repeat(is_new, widths(known))
     if start:
-        known["began_empty"] = tuple(np.flatnonzero(np.isnan(rows[0])).tolist())
-    return rows, known
+        is_empty &= np.isnan(rows[0])
+    empty = known["empty"] + tuple(np.flatnonzero(is_empty).tolist())
+    return rows, known | {"empty": empty}
+
+
+def stretches(known, X):
+    """Yield slices of rows (n, d), and what is known of the columns when each is learnt.
+
+    A stretch ends before the first value of a column of numbers. Until then it may be one of
+    categories: what later rows of a call say of its kind, nobody knows who has them one by one.
+    """
+    empty = np.array(known["empty"], dtype=int)
+    has_value = ~np.isnan(X[:, empty])
+    first = np.where(has_value.any(axis=0), has_value.argmax(axis=0), len(X))
+    for low, high in pairwise(sorted({0, len(X), *first.tolist()})):
+        yield slice(low, high), known | {"empty": tuple(empty[first > low].tolist())}
+
+
+def after(known, X):
+    """Return what is known of the columns once rows (n, d) are learnt."""
+    is_empty = [j for j in known["empty"] if np.isnan(X[:, j]).all()]
+    return known | {"empty": tuple(is_empty)}
 
 
 def asked(estimator, X, known):
@@ -169,9 +193,9 @@ def marked(values, missing):
 
 def nominal(known):
     """Return which columns of numbers are those of categories, or may yet become so."""
-    return np.flatnonzero(
-        np.repeat([k in (CATEGORIES, None) for k in known["kinds"]], widths(known))
-    )
+    may_be = np.repeat([kind in (CATEGORIES, None) for kind in known["kinds"]], widths(known))
+    may_be[list(known["empty"])] = True
+    return np.flatnonzero(may_be)
 
 
 def widths(known):
