@@ -73,8 +73,14 @@ def few_values(rng, n):
     return rng.integers(rng.integers(2, 9), size=n).astype(float)
 
 
+def begins_late(rng, n):
+    values = few_values(rng, n) if rng.uniform() < 0.5 else rare_text(rng, n)
+    values[: int(10.0 ** rng.uniform(0.0, 2.2))] = None
+    return values
+
+
 KINDS = [
-    *(normal, walk, heavy_tails, lognormal, counts, constant, levels, new_unit, gaps),
+    *(normal, walk, heavy_tails, lognormal, counts, constant, levels, new_unit, gaps, begins_late),
     *(category, rare_text, runs_of_text, hour, few_values),
 ]
 
