@@ -146,9 +146,12 @@ def issue(plan, state, calendar):
     forecasts[plan.of_banks + _smoothing_rates.N_BANKS :] = 0.0
     begun = _views.started(views[RAW])
     forecasts[..., ~begun] = 0.0
+    mixed = latest + _mixture.forecasts(state["mixture"], forecasts - latest)
+    # others would make errors that a series without a unit has no measure for
+    mixed[-1] = np.where(_views.constant(views[RAW]), latest, mixed[-1])
     slot = {
         "forecasts": forecasts,
-        "mixed": latest + _mixture.forecasts(state["mixture"], forecasts - latest),
+        "mixed": mixed,
         "last": np.stack([last for last, _ in levels]),
         "scale": np.stack([_views.unit(view) for view in views]),
         "change": _views.change(views[RAW]),

@@ -66,6 +66,11 @@ def started(state):
     return state["count"] > 0
 
 
+def constant(state):
+    """Return which series have had one value only (m,), for a while."""
+    return state["is_same"] & (state["count"] >= _CONSTANT)
+
+
 def level(state):
     """Return the latest values (m,), 0 where a series has not begun, and the scales (m,)."""
     deviation = np.sqrt(state["variance"])
@@ -236,7 +241,7 @@ def _set_aside(state, known, values):
     if not (state["is_same"].any() or state["aside"].any()):
         return
     is_first = values == state["first"]
-    is_over = known & ~is_first & state["is_same"] & (state["count"] >= _CONSTANT)
+    is_over = known & ~is_first & constant(state)
     state["is_same"] = state["is_same"] & ~(known & ~is_first)
     is_back = known & is_first & (state["aside"] > 0.0)
     if is_back.any():

@@ -206,6 +206,23 @@ def test_constant_series_are_forecast_as_they_are():
     assert_array_equal(model.predict_interval()[..., 1] - model.predict_interval()[..., 0], 0.0)
 
 
+@pytest.mark.parametrize("pooled", [False, True])
+@pytest.mark.parametrize("value", [5.0, 0.0, -3e8])
+def test_a_constant_series_beside_others_is_forecast_as_it_is(value, pooled):
+    """Others moved its forecasts, around which intervals of its unit, 0, never held it."""
+    y = np.random.default_rng(1).normal(size=(120, 3))
+    y[:80, 0] = value
+    y[70, 0] = np.nan
+    model = OnlineForecaster(2, pooled=pooled, **SMALL).fit(y[:40])
+    for row in y[40:80]:
+        assert_array_equal(model.predict()[:, 0], value)
+        assert_array_equal(model.predict_interval(coverage=0.99)[:, 0], value)
+        model.partial_fit(row[None])
+    model.partial_fit(y[80:])
+    ends = model.predict_interval(coverage=0.99)[0, 0, 0]
+    assert ends[0] < 0.0 < ends[1] or value != 0.0
+
+
 def test_of_three_values_an_interval_is_the_whole_line():
     model = OnlineForecaster(2, **SMALL).fit(np.arange(3.0) ** 2)
     assert_array_equal(model.predict_interval(), [[[-np.inf, np.inf]] * 2] * 2)
