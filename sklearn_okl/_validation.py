@@ -1,6 +1,7 @@
 """What comes in from outside: scikit-learn's validation, and what it lets through in silence."""
 
 import math
+from contextlib import contextmanager
 from datetime import date, timedelta
 from numbers import Real
 
@@ -248,6 +249,30 @@ def plain_labels(y):
             "when their labels are there."
         )
     return y.to_numpy(dtype=kind)
+
+
+def named_classes(classes):
+    """Return the classes that are named, sorted, or say which of them are none."""
+    values = np.asarray(classes, dtype=object).ravel().tolist()
+    if len({isinstance(value, (str, bytes)) for value in values}) > 1:  # NumPy makes all of it text
+        raise TypeError(f"classes={classes!r}")
+    if any(isinstance(value, (float, np.floating)) and not np.isfinite(value) for value in values):
+        raise ValueError(
+            f"classes={classes!r} holds NaN or infinity, the label of no row: leave it out."
+        )
+    return np.unique(classes)
+
+
+@contextmanager
+def sorted_together():
+    """Say of labels that cannot be sorted what is wrong with them."""
+    try:
+        yield
+    except TypeError as error:
+        raise TypeError(
+            "The labels are of kinds that cannot be sorted together, such as numbers beside "
+            f"words or None: {error}. Give labels of one kind, and leave out rows without one."
+        ) from error
 
 
 def container_of(X):

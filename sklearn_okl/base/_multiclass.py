@@ -102,8 +102,10 @@ class OnlineMulticlassClassifier(OfClasses):
         known = labels[:0]
         if not restart:
             known = self.classes_ if self._by_place is None else self._by_place
-        named = known[:0] if classes is None else np.unique(classes)
-        if len({part.dtype.kind in "US" for part in (known, labels, named) if len(part)}) > 1:
+        named = known[:0] if classes is None else classes
+        # objects are compared as they are, numbers beside words are made words
+        kinds = {part.dtype.kind for part in (known, labels, named) if len(part)} - {"O"}
+        if len({kind in "US" for kind in kinds}) > 1:
             raise TypeError("words and numbers")
         # classes that were named, and not met yet, come last: names change no place
         n_met = 0 if restart or self._by_place is None else self._n_met

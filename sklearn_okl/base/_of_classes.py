@@ -8,7 +8,14 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from .._documentation import explained_by
 from .._types import Any, Array, ArrayLike, Self
-from .._validation import plain_labels, refuse_arguments, refuse_dates, validated
+from .._validation import (
+    named_classes,
+    plain_labels,
+    refuse_arguments,
+    refuse_dates,
+    sorted_together,
+    validated,
+)
 from ._estimator import OnlineEstimator, _aligned
 from ._regressor import OnlineRegressor
 
@@ -109,26 +116,24 @@ class OfClasses(ClassifierMixin, OnlineEstimator):
 
     def _targets_of_labels(self, y, classes, restart):
         """Return the targets of labels (n,), and write which classes there are."""
-        try:
+        with sorted_together():
             if restart and classes is None:
                 check_classification_targets(y)  # few rows of many classes look like numbers to it
-            self._know_classes(y, classes, restart)
+            self._know_classes(y, None if classes is None else named_classes(classes), restart)
             places = self._places(y)
-        except TypeError as error:
-            raise TypeError(
-                "The labels are of kinds that cannot be sorted together, such as numbers beside "
-                f"words or None: {error}. Give labels of one kind, and leave out rows without one."
-            ) from error
         return self._targets_of(places)
 
     def _know_classes(self, labels, classes, restart):
-        """Write which classes there are, by labels and by those named, or say what is wrong."""
+        """Write which classes there are, by labels and by those named, or say what is wrong.
+
+        Those named are sorted, each once.
+        """
         if restart:
             self.classes_ = self._checked_classes(labels if classes is None else classes)
-        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+        elif classes is not None and not np.array_equal(classes, self.classes_):
             raise ValueError(
-                f"classes={classes!r} are not the classes of the first call, {self.classes_}. "
-                "Leave them out, or call 'fit' to start afresh."
+                f"classes={classes} are not the classes of the first call, {self.classes_}. Leave "
+                "them out, or call 'fit' to start afresh."
             )
 
     def _places(self, labels):

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._delegating import inner_has
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, ArrayLike, Self
-from .._validation import refuse_dates, refuse_other_targets
+from .._validation import named_classes, refuse_dates, refuse_other_targets, sorted_together
 from ..algorithms import ImproperLogisticClassifier
 from ..base import OnlineMulticlassClassifier, OnlineRegressor, twin
 from ..base._distributions import DECILES, DistributionVerbs
@@ -367,17 +367,19 @@ class KeyedClassifier(ClassifierMixin, Keyed):
         y = check_array(y, dtype=None, ensure_2d=False, input_name="y", estimator=self)
         check_classification_targets(y)
         y = column_or_1d(y, warn=True)
+        with sorted_together():
+            classes = None if classes is None else named_classes(classes)
         if is_start:
-            self.classes_ = np.unique(y if classes is None else classes)
+            self.classes_ = np.unique(y) if classes is None else classes
             if len(self.classes_) < 2:
                 raise ValueError(
                     f"KeyedClassifier needs two classes; only one class, {self.classes_}, is in "
                     "the labels. Name all in 'classes' in the first call of 'partial_fit'."
                 )
-        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+        elif classes is not None and not np.array_equal(classes, self.classes_):
             raise ValueError(
-                f"classes={classes!r} are not the classes of the first call, {self.classes_}. "
-                "Leave them out, or call 'fit' to start afresh."
+                f"classes={classes} are not the classes of the first call, {self.classes_}. Leave "
+                "them out, or call 'fit' to start afresh."
             )
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import HasMethods, Interval
 
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, Self
+from .._validation import named_classes, sorted_together
 from ._keyed import Keyed
 from ._keys import Keys
 from ._teaching import copied
@@ -451,7 +452,10 @@ class RowClassifier(RowByRow):
         return np.array([y])
 
     def _classes(self):
-        return {} if "estimator_" in vars(self) else {"classes": np.unique(self.classes)}
+        if "estimator_" in vars(self):
+            return {}
+        with sorted_together():
+            return {"classes": named_classes(self.classes)}
 
     @explained_by(RowRegressor.predict_one)
     def predict_one(self, x: Mapping, *, key: Any = None) -> Any:

@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.multiclass import OneVsRestClassifier
 
-from sklearn_okl.algorithms import FOGDClassifier, NOGDClassifier
+from sklearn_okl import AIOLIClassifier, KeyedClassifier
+from sklearn_okl.algorithms import FOGDClassifier, NOGDClassifier, PKAWVClassifier
 
 MODELS = [
     FOGDClassifier(n_components=30, eta0=1.0, random_state=0),
@@ -106,6 +107,23 @@ def test_unknown_labels_are_refused(model):
     with pytest.raises(ValueError, match="not the classes of the first call"):
         model.partial_fit(X, y, classes=[0, 2])
     assert pickle.dumps(model) == fitted
+
+
+@pytest.mark.parametrize(
+    "of_labels", [AIOLIClassifier(), KeyedClassifier(), PKAWVClassifier(), FOGDClassifier()]
+)
+def test_classes_that_are_the_label_of_no_row_are_refused(of_labels):
+    """They were classes with a probability, and ["a", 1] were two words."""
+    X, _ = stream()
+    for classes in ([1, np.nan], np.array([1.0, np.inf]), [1, float("inf"), 2]):
+        with pytest.raises(ValueError, match="NaN or infinity"):
+            clone(of_labels).partial_fit(X[:2], [1, 1], classes=classes)
+    for classes in (["a", 1], np.array(["a", 1], dtype=object), ["a", None], ["a", np.nan]):
+        with pytest.raises(TypeError, match="cannot be sorted together"):
+            clone(of_labels).partial_fit(X[:2], ["a", "a"], classes=classes)
+    again = clone(of_labels).partial_fit(X[:2], ["a", "a"], classes=["b", "a"])
+    with pytest.raises(TypeError, match="cannot be sorted together"):
+        again.partial_fit(X[:2], ["a", "a"], classes=["a", 1])
 
 
 def test_probabilities_only_of_the_logistic_loss(model):

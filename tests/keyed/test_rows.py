@@ -156,6 +156,9 @@ def test_classes():
     assert sum(shares.values()) == pytest.approx(1.0)
     with pytest.raises(ValueError, match="labels"):
         model.learn_one({"x": 1.0}, "perhaps")
+    for classes in (["a", "b", None], ["a", 1]):
+        with pytest.raises(TypeError, match="cannot be sorted together"):
+            RowClassifier(classes=classes).learn_one({"x": 1.0}, "a")
 
 
 def test_river_takes_it():

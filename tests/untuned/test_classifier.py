@@ -105,6 +105,21 @@ def test_classes_may_come_late():
     assert_allclose(named.predict_proba(X[:5]), model.predict_proba(X[:5]), rtol=1e-9)
 
 
+@pytest.mark.parametrize("kinds", [(list, pd.Series), (pd.Series, list)])
+def test_words_in_lists_and_in_frames_are_of_one_kind(kinds):
+    """Objects were taken for numbers."""
+    X, y = stream(20, 2)
+    first, then = kinds
+    expected = fast(max_classes=4).fit(X, y)
+    model = fast(max_classes=4).partial_fit(X[:10], first(y[:10])).partial_fit(X[10:], then(y[10:]))
+    assert_allclose(model.predict_proba(X), expected.predict_proba(X), rtol=1e-9)
+    named = fast(max_classes=4).partial_fit(X, first(y), classes=then(["ash", "birch"]))
+    late = named.partial_fit(X[:1], then(["elm"]))
+    assert late.classes_.tolist() == ["ash", "birch", "elm"]
+    with pytest.raises(TypeError, match="cannot be sorted together"):
+        late.partial_fit(X[:1], then([7]))
+
+
 def test_a_room_for_classes_that_never_come_changes_little():
     X, y = stream(400)
     losses = [
