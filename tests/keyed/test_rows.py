@@ -1,6 +1,7 @@
 """Rows as dicts, one at a time, and labels that come later."""
 
 import copy
+import inspect
 import pickle
 
 import numpy as np
@@ -93,6 +94,41 @@ def test_rows_that_wait_too_long_are_given_up_and_counted(limits, left):
         model.tell(0, 1.0)
 
 
+@pytest.mark.parametrize("limits", [{"max_pending": 0}, {"max_pending": 1.5}, {"max_age": -1}])
+def test_limits_are_looked_at_where_a_row_is_asked(limits):
+    """Python said StopIteration, or 1.5 rows waited."""
+    for model in (RowRegressor(VAWRegressor(), **limits), RowRegressor(VAWRegressor())):
+        if model.max_pending == 10_000 and model.max_age is None:
+            model.ask(0, {"x": 1.0})
+            model.set_params(**limits)
+        before = pickle.dumps(model)
+        with pytest.raises(ValueError, match=f"'{next(iter(limits))}' parameter of RowRegressor"):
+            model.ask(1, {"x": 1.0})
+        assert pickle.dumps(model) == before
+
+
+def test_its_parameters_are_shown():
+    assert list(inspect.signature(RowRegressor).parameters) == [
+        "estimator",
+        "max_pending",
+        "max_age",
+    ]
+    assert "Parameters\n------" in RowRegressor.__doc__
+
+
+def test_numbers_beyond_float64_and_ids_that_are_no_names():
+    model = RowRegressor(VAWRegressor())
+    model.ask("a", {"x": 1.0})
+    with pytest.raises(ValueError, match="beyond float64"):
+        model.learn_one({"x": 10**400}, 1.0)
+    with pytest.raises(ValueError, match="is no target"):
+        model.learn_one({"x": 1.0}, 10**400)
+    for call in (model.forget, lambda id: model.ask(id, {"x": 1.0}), lambda id: model.tell(id, 1)):
+        with pytest.raises(TypeError, match=r"id=\[1\] is unhashable"):
+            call([1])
+    assert (model.n_pending_, model.n_samples_seen_) == (1, 0)
+
+
 def test_fields_that_are_missing_new_or_text():
     model = RowRegressor(VAWRegressor()).learn_one({"a": 1, "b": 2.0}, 3)
     before = pickle.dumps(model)
@@ -101,6 +137,7 @@ def test_fields_that_are_missing_new_or_text():
         ({"a": 1}, "NaN"),
         ({"a": 1, "b": None}, "NaN"),
         ({"a": "x", "b": 1}, "hold text"),
+        ({"a": 1j, "b": 1}, r"The fields \['a'\] hold"),
         ([1, 2], "is a dict"),
     ]:
         with pytest.raises((ValueError, TypeError), match=message):
