@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from functools import partial
 from numbers import Integral
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -70,8 +71,8 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
     Attributes
     ----------
     keys_ : list
-        The keys that are kept, in the order in which they came; those of several columns are
-        tuples.
+        The keys that are kept, in the order in which they came, with `max_keys` or `idle` in that
+        of their latest rows; those of several columns are tuples.
     n_keys_ : int
         Number of these.
     n_dropped_ : int
@@ -136,10 +137,14 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
     def keys_(self) -> list:
         """The keys that are kept."""
         state = self._fitted_state("keys_")
-        idle = self._as_built("idle")
+        idle, max_keys = self._as_built("idle"), self._as_built("max_keys")
         keys, last = state["entries"].lasts()
-        alive = [key for key, t in zip(keys, last, strict=True) if is_alive(t, state["t"], idle)]
-        return alive if state["kinds"] else []
+        alive = [
+            (t, key) for key, t in zip(keys, last, strict=True) if is_alive(t, state["t"], idle)
+        ]
+        if idle is not None or max_keys is not None:  # who came again may be at the old place
+            alive.sort(key=itemgetter(0))
+        return [key for _, key in alive] if state["kinds"] else []
 
     @property
     def n_keys_(self) -> int:

@@ -116,6 +116,19 @@ def test_who_goes_does_not_depend_on_the_cut(limits):
     assert len(found[0][2]) <= limits.get("max_keys", 8)
 
 
+@pytest.mark.parametrize("estimator", [None, VAWRegressor(forgetting=0.9)])
+@pytest.mark.parametrize("limits", [{"max_keys": 3}, {"idle": 4}])
+def test_the_order_of_keys_does_not_depend_on_the_cut(estimator, limits):
+    keys, X, y = stream(30)
+    found = []
+    for size in (1, 7, 30):
+        model = KeyedRegressor(estimator, **limits)
+        in_calls(model, keys, X, y, size)
+        found.append(model.keys_)
+    last = {key: t for t, key in enumerate(keys.tolist())}
+    assert found[0] == found[1] == found[2] == sorted(found[0], key=last.get)
+
+
 def test_idle_counts_rows_of_all_keys_literally():
     keys, X, y = stream(200)
     models, last, expected, n_dropped = {}, {}, np.zeros(200), 0
