@@ -2,6 +2,7 @@
 
 import json
 import struct
+import zlib
 from contextlib import closing
 from pathlib import Path
 
@@ -12,9 +13,10 @@ from .._persistence import from_bytes, to_bytes
 from ._entries import Entry
 from ._record import Record
 
-COLUMNS = "key, n_rows, last, is_record, content"
-FORMAT = 2
-DAMAGES = struct.error, json.JSONDecodeError, TypeError  # what reading a damaged entry raises
+COLUMNS = "key, n_rows, last, is_record, content, checksum"
+FORMAT = 3
+# what reading a damaged entry raises
+DAMAGES = struct.error, json.JSONDecodeError, UnicodeDecodeError, TypeError
 _SIZES = struct.Struct("<4q")  # numbers in the inverse, the rest, the rows and the first rows
 _MOST_ASKED = 500  # keys of one question to the file
 
@@ -28,17 +30,31 @@ def sqlite():
 
 def packed(key, entry, trusted=()):
     """Return the columns of an entry."""
+    name = text_of(key), entry.n_rows, entry.last
     if type(entry.model) is not Record:
-        return text_of(key), entry.n_rows, entry.last, 0, to_bytes(entry.model, trusted=trusted)
+        return summed(*name, 0, to_bytes(entry.model, trusted=trusted))
     parts = [np.empty(0) if part is None else part for part in (*entry.model, entry.first)]
     sizes = [-1 if part is None else part.size for part in (*entry.model, entry.first)]
     content = _SIZES.pack(*sizes) + b"".join(part.tobytes() for part in parts)
-    return text_of(key), entry.n_rows, entry.last, 1, content
+    return summed(*name, 1, content)
+
+
+def summed(*columns):
+    """Return columns, of which the content is the last, and a checksum of them."""
+    *others, content = columns
+    return *columns, zlib.crc32(content, zlib.crc32(repr(others).encode()))
+
+
+def check_sum(*columns):
+    """Refuse columns that are not those of which the last is the checksum."""
+    if columns[-1] is not None and columns != summed(*columns[:-1]):  # before format 3 was none
+        raise TypeError("bytes have changed since they were written")
 
 
 def unpacked(row, trusted=(), max_bytes=MOST_BYTES):
     """Return an entry from its columns."""
-    _, n_rows, last, is_record, content = row
+    _, n_rows, last, is_record, content, _ = row
+    check_sum(*row)
     if not is_record:
         return Entry(n_rows, last, from_bytes(content, trusted=trusted, max_bytes=max_bytes))
     sizes, at, parts = _SIZES.unpack_from(content), _SIZES.size, []
@@ -65,7 +81,10 @@ def fetched(path, keys):
         with closing(sqlite().connect(path)) as file:
             (version,) = file.execute("PRAGMA user_version").fetchone()
             if version != FORMAT:
-                raise ValueError(f"store={str(path)!r} is no store. Give the path of one.")
+                raise ValueError(
+                    f"store={str(path)!r} is no store of this version. Give the path of one; Store "
+                    "brings one of an older version up to date."
+                )
             for low in range(0, len(names), _MOST_ASKED):
                 some = names[low : low + _MOST_ASKED]
                 marks = ", ".join("?" * len(some))

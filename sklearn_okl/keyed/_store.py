@@ -11,23 +11,40 @@ from .._archives import MOST_BYTES
 from .._documentation import explained_by
 from .._persistence import from_bytes, load, to_bytes
 from .._types import Any, PathLike, Self
-from ._away import COLUMNS, DAMAGES, FORMAT, damaged, key_of, packed, sqlite, text_of, unpacked
+from ._away import (
+    COLUMNS,
+    DAMAGES,
+    FORMAT,
+    check_sum,
+    damaged,
+    key_of,
+    packed,
+    sqlite,
+    summed,
+    text_of,
+    unpacked,
+)
 from ._entries import Entries
 from ._keyed import Keyed, check_records, shaped
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS shell (one INTEGER PRIMARY KEY CHECK (one = 1), batch INTEGER,
-                                  content BLOB NOT NULL);
+                                  content BLOB NOT NULL, checksum INTEGER);
 CREATE TABLE IF NOT EXISTS keys (place INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE,
                                  n_rows INTEGER NOT NULL, last INTEGER NOT NULL,
-                                 is_record INTEGER NOT NULL, content BLOB NOT NULL);
+                                 is_record INTEGER NOT NULL, content BLOB NOT NULL,
+                                 checksum INTEGER);
 CREATE TABLE IF NOT EXISTS away (key TEXT PRIMARY KEY, n_rows INTEGER NOT NULL,
                                  last INTEGER NOT NULL, is_record INTEGER NOT NULL,
-                                 content BLOB NOT NULL);
+                                 content BLOB NOT NULL, checksum INTEGER);
 """
+_SUMS = {  # of a format, the tables that get checksums
+    1: ("shell", "keys"),
+    2: ("shell", "keys", "away"),
+}
 _UPDATED = (
     "n_rows = excluded.n_rows, last = excluded.last, is_record = excluded.is_record, "
-    "content = excluded.content"
+    "content = excluded.content, checksum = excluded.checksum"
 )
 
 
@@ -75,6 +92,9 @@ class Store:
                 model.partial_fit(X, y)
                 store.commit(model, number)
 
+    *Damage.* Each key has a checksum, and so has the rest: a file is refused whose bytes are others
+    than those that were written.
+
     *Files of strangers.* No code in the file is run, as in :func:`load`, and the numbers of keys
     are held against their shapes.
 
@@ -97,23 +117,36 @@ class Store:
     ) -> None:
         self.path, self.trusted, self.max_bytes = Path(path), trusted, max_bytes
         self._written = None  # key -> mark, as the file has it; None: nobody has looked
+        self._is_closed = False
         if self.path.is_dir():
             raise ValueError(f"{self.path} is a folder. Give the path of a file in it.")
-        self._file = sqlite().connect(self.path, isolation_level=None)
+        if not self.path.parent.exists():
+            raise FileNotFoundError(
+                f"The folder {self.path.parent} does not exist. Create it first, or give another "
+                "path."
+            )
+        try:
+            self._file = sqlite().connect(self.path, isolation_level=None)
+        except sqlite().OperationalError as error:
+            raise OSError(f"{self.path} cannot be opened: {error}.") from error
         try:
             self._file.execute("PRAGMA synchronous = FULL")
             (version,) = self._file.execute("PRAGMA user_version").fetchone()
             tables = self._file.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if version not in (1, FORMAT) and (version or tables):  # 1 had no keys away
+            if version not in (*_SUMS, FORMAT) and (version or tables):
                 raise ValueError(
                     f"{self.path} is a database of another program, or of another version of this "
                     f"one (format {version}, this is {FORMAT}). Give another path."
                 )
             if version != FORMAT:
-                self._file.executescript(
-                    f"BEGIN; {_TABLES} PRAGMA user_version = {FORMAT}; COMMIT;"
+                more = "".join(
+                    f"ALTER TABLE {table} ADD COLUMN checksum INTEGER; "
+                    for table in _SUMS.get(version, ())
                 )
-        except sqlite().DatabaseError as error:
+                self._file.executescript(
+                    f"BEGIN; {more} {_TABLES} PRAGMA user_version = {FORMAT}; COMMIT;"
+                )
+        except (sqlite().DatabaseError, UnicodeDecodeError) as error:  # it may name what is no text
             self._file.close()
             raise ValueError(f"{self.path} is no store, or a damaged one: {error}.") from error
         except BaseException:
@@ -129,10 +162,16 @@ class Store:
     def close(self) -> None:
         """Close the file; what was committed is on the disk already."""
         self._file.close()
+        self._is_closed = True
+
+    def _check_open(self):
+        if self._is_closed:
+            raise ValueError(f"This store of {self.path} is closed. Open it again: Store(path).")
 
     @property
     def batch(self) -> int | None:
         """Number of the last batch that was committed, or None."""
+        self._check_open()
         found = self._file.execute("SELECT batch FROM shell").fetchone()
         return None if found is None else found[0]
 
@@ -156,9 +195,21 @@ class Store:
         ValueError
             If the batch was committed before: it has been learnt twice. Load the model again.
             Nothing is written.
+        OSError
+            If the file has been removed, or cannot be written.
         """
+        if isinstance(model, type) or not hasattr(model, "__dict__"):
+            raise TypeError(f"commit wants a model, got {model!r}.")
+        self._check_open()
+        if not self.path.exists():
+            raise FileNotFoundError(
+                f"{self.path} has been removed. Open a Store anew, which makes another file, and "
+                "commit to that."
+            )
         if batch is not None and (not isinstance(batch, Integral) or isinstance(batch, bool)):
             raise TypeError(f"batch={batch!r} is no whole number. Number the batches.")
+        if batch is not None and not -(2**63) <= batch < 2**63:
+            raise ValueError(f"batch={batch} is beyond 64 bits. Number the batches one by one.")
         keyed = _keyed_in(model)
         entries = Entries() if keyed is None else keyed._state["entries"]
         leaving, n_stored = self._away(keyed)
@@ -172,8 +223,8 @@ class Store:
             [packed(key, entry, self.trusted) for key, entry in some]
             for some in (changed, leaving.items())
         )
-        self._file.execute("BEGIN IMMEDIATE")
         try:
+            self._file.execute("BEGIN IMMEDIATE")
             last = self.batch
             if batch is not None and last is not None and batch <= last:
                 raise ValueError(
@@ -187,7 +238,7 @@ class Store:
             self._file.executemany("DELETE FROM keys WHERE key = ?", gone)
             for table, some in (("keys", rows), ("away", away)):
                 self._file.executemany(
-                    f"INSERT INTO {table} ({COLUMNS}) VALUES (?, ?, ?, ?, ?) "
+                    f"INSERT INTO {table} ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?) "
                     f"ON CONFLICT (key) DO UPDATE SET {_UPDATED}",
                     some,
                 )
@@ -201,12 +252,15 @@ class Store:
                     "the model again, or give it a store of its own."
                 )
             kept = last if batch is None else int(batch)
-            self._file.execute("INSERT OR REPLACE INTO shell VALUES (1, ?, ?)", (kept, shell))
+            _, *columns = summed(len(now), kept, shell)
+            self._file.execute("INSERT OR REPLACE INTO shell VALUES (1, ?, ?, ?)", columns)
             self._file.execute("COMMIT")
-        except BaseException:
+        except BaseException as error:
             if self._file.in_transaction:
                 self._file.execute("ROLLBACK")
             self._written = None  # whatever was under way: the next commit writes all
+            if isinstance(error, sqlite().OperationalError):
+                raise OSError(f"{self.path} could not be written: {error}.") from error
             raise
         self._written = now
         if settled:
@@ -233,17 +287,20 @@ class Store:
         ValueError
             If nothing was committed yet, or the file is damaged.
         """
+        self._check_open()
         try:
-            found = self._file.execute("SELECT content FROM shell").fetchone()
+            found = self._file.execute("SELECT batch, content, checksum FROM shell").fetchone()
             with closing(self._file.execute(f"SELECT {COLUMNS} FROM keys ORDER BY place")) as rows:
                 given, entries = (self.trusted, self.max_bytes), {}
                 for row in () if found is None else rows:
                     entries[key_of(row[0])] = unpacked(row, *given)
+            if found is not None:
+                check_sum(len(entries), *found)
         except (sqlite().DatabaseError, *DAMAGES) as error:
             raise damaged(self.path, error) from error
         if found is None:
             raise ValueError(f"{self.path} holds no model yet: commit one first.")
-        model = from_bytes(found[0], trusted=self.trusted, max_bytes=self.max_bytes)
+        model = from_bytes(found[1], trusted=self.trusted, max_bytes=self.max_bytes)
         keyed = _keyed_in(model)
         if keyed is not None:
             keyed._state["entries"] = Entries().changed(entries)

@@ -139,11 +139,16 @@ def test_what_is_no_store_is_refused(tmp_path):
     model = KeyedRegressor(VAWRegressor(), max_keys=2, store=path).fit(X, y, keys=keys)
     with Store(path) as store:
         store.commit(model)
-        store._file.execute("UPDATE away SET content = substr(content, 1, 80)")
+        cut = "UPDATE away SET content = substr(content, 1, 80), checksum = "
+        store._file.execute(cut + "NULL")
     gone = next(key for key in set(keys) if key not in model.keys_)
     before = pickle.dumps(model)
     with pytest.raises(ValueError, match="damaged"):
         model.partial_fit(X[:1], y[:1], keys=[gone])
+    with Store(path) as store:
+        store._file.execute(cut + "0")
+    with pytest.raises(ValueError, match="bytes have changed"):
+        model.predict(X[:1], keys=[gone])
     path.write_text("no database" * 100)
     with pytest.raises(ValueError, match="damaged"):
         model.predict(X[:1], keys=[gone])

@@ -166,9 +166,81 @@ def test_numbers_of_keys_are_looked_at(tmp_path, damage):
         + (-1).to_bytes(8, "little", signed=True) * 2
         + bytes(32),
     }[damage]
-    store._file.execute("UPDATE keys SET content = ? WHERE key = '1'", (content,))
+    store._file.execute(
+        "UPDATE keys SET content = ?, checksum = NULL WHERE key = '1'", (content,)
+    )  # as a stranger may
     with pytest.raises(ValueError, match="damaged"):
         store.load()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE keys SET content = CAST(x'01' || substr(content, 2) AS BLOB)",
+        "UPDATE keys SET n_rows = n_rows + 1 WHERE key = '1'",
+        "UPDATE keys SET key = '7' WHERE key = '1'",
+        "DELETE FROM keys WHERE key = '1'",
+        "UPDATE shell SET content = CAST(content || x'00' AS BLOB)",
+        "UPDATE shell SET batch = 4",
+    ],
+)
+def test_bytes_that_have_changed_are_refused(tmp_path, change):
+    """Some forecast otherwise in silence."""
+    keys, X, y = stream(60, 2)
+    store = Store(tmp_path / "s.db").commit(KeyedRegressor().fit(X, y, keys=keys), 3)
+    assert store.load().n_keys_ == 2
+    store._file.execute(change)
+    with pytest.raises(ValueError, match="damaged: bytes have changed"):
+        store.load()
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_stores_without_checksums_are_read_and_get_them(tmp_path, version):
+    keys, X, y = stream(60, 4)
+    path = tmp_path / "s.db"
+    model = KeyedRegressor(max_keys=2, store=path) if version == 2 else KeyedRegressor()
+    with Store(path) as store:
+        store.commit(model.fit(X, y, keys=keys), 3)
+        for table in ("shell", "keys", "away"):
+            store._file.execute(f"ALTER TABLE {table} DROP COLUMN checksum")
+        if version == 1:
+            store._file.execute("DROP TABLE away")
+        store._file.execute(f"PRAGMA user_version = {version}")
+    with Store(path) as store:
+        again = store.load()
+        expected = model.predict(X, keys=keys)
+        assert (again.predict(X, keys=keys) == expected).all()
+        store.commit(again, 4)
+        again = store.load()
+        assert (again.predict(X, keys=keys) == expected).all()
+        store._file.execute("UPDATE shell SET batch = 3")
+        with pytest.raises(ValueError, match="bytes have changed"):
+            store.load()
+
+
+def test_what_a_store_cannot_do_it_says(tmp_path):
+    _, X, y = stream(20)
+    model = VAWRegressor().fit(X, y)
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        Store(tmp_path / "nowhere" / "s.db")
+    store = Store(tmp_path / "s.db").commit(model, 1)
+    with pytest.raises(ValueError, match="beyond 64 bits"):
+        store.commit(model, 2**63)
+    for other in (3, VAWRegressor):
+        with pytest.raises(TypeError, match="wants a model"):
+            store.commit(other)
+    assert store.batch == 1
+    store._file.execute("PRAGMA query_only = ON")
+    with pytest.raises(OSError, match="could not be written"):
+        store.commit(model, 2)
+    if os.name == "posix":  # where an open file can be removed
+        (tmp_path / "s.db").unlink()
+        with pytest.raises(FileNotFoundError, match="has been removed"):
+            store.commit(model, 2)
+    store.close()
+    for call in (store.load, lambda: store.commit(model, 2), lambda: store.batch):
+        with pytest.raises(ValueError, match="is closed"):
+            call()
 
 
 _WRITERS = r"""
