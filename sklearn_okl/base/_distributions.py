@@ -83,7 +83,7 @@ class DistributionVerbs:
         -------
         issued : ndarray of shape (n_samples, q) or (n_samples, n_targets, q)
             Each from what was known when the row was due; NaN for the very first row, or the first
-            ``label_delay + 1``.
+            ``label_delay + 1`` and those without a target before these.
 
         Notes
         -----

@@ -22,7 +22,7 @@ from .rounds._guard import Guard
 from .rounds._model import DefaultModel
 from .rounds._renewal import n_rows
 from .rounds._rounds import checked_weights
-from .rounds._spread import RECORDS, law_of, laws_of, start_sizes, traced
+from .rounds._spread import RECORDS, law_of, laws_of, start_sizes, traced, whole_line
 from .rows import _columns as columns
 
 
@@ -473,10 +473,10 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
         return law_of(self, X, ahead)
 
     def _laws_on_the_way(self, X, y, weights):
-        self._trace = []
+        is_first, self._trace = "_state" not in vars(self), []
         try:
             forecasts = self.prequential_predict(X, y, weights)
-            return laws_of(self, forecasts, np.array(self._trace))
+            return laws_of(self, forecasts, whole_line(self, np.array(self._trace), is_first))
         finally:
             del self._trace
 

@@ -94,6 +94,22 @@ def test_before_the_first_target_there_is_an_answer_to_all_questions(n, options)
         assert_equal(found, fast(**options).prequential_predict(X[n:], Y[n:]))
 
 
+@pytest.mark.parametrize("options", [{}, {"spread": "rows"}, {"target_range": (-10.0, None)}])
+@pytest.mark.parametrize("n_missing", [1, 3])
+def test_quantiles_before_the_first_target_are_those_of_the_loop(n_missing, options):
+    """They were NaN up to the first target, and in its row."""
+    X, y, _ = stream(6)
+    for Y in (y, np.column_stack([y, -y])):
+        Y[:n_missing] = np.nan
+        found, loop = fast(**options).prequential_quantiles(X, Y, [0.1, 0.5]), fast(**options)
+        cut = fast(**options).partial_fit(X[:1], Y[:1])
+        assert_equal(cut.prequential_quantiles(X[1:], Y[1:], [0.1, 0.5]), found[1:])
+        assert np.isnan(found[0]).all()
+        for t in range(1, 6):
+            loop.partial_fit(X[t - 1 : t], Y[t - 1 : t])
+            assert_equal(found[t], loop.predict_quantiles(X[t : t + 1], [0.1, 0.5])[0])
+
+
 def test_several_targets():
     X, y, _ = stream(90)
     Y, some = np.column_stack([y, y**2]), np.arange(90) % 3 > 0

@@ -72,6 +72,19 @@ def traced(model, state, X):
     return np.broadcast_to(offsets, (n, *offsets.shape[-2:]))
 
 
+def whole_line(model, offsets, is_first):
+    """Return offsets (n, q, 199), those of the whole line where rows have come, and no target yet.
+
+    So has `predict_quantiles`. The very first row has none, nor have those before late labels.
+    """
+    unknown = np.isnan(offsets[:, 0, 0])
+    unknown[0] &= not is_first
+    if not model.label_delay and unknown.any():
+        nothing = _running_errors.start(targets=(model._n_outputs,))
+        offsets[unknown] = _running_errors.quantiles(nothing)
+    return offsets
+
+
 def _offsets(model, state, sizes):
     """Return how far quantiles lie from forecasts of errors of such sizes, as rows tell them."""
     units = np.array([target_units.unit(of) for of in state["targets"]])
