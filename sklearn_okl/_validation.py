@@ -33,7 +33,7 @@ def validated(estimator, X, *y, **options):
             return found[0], found[1].astype(np.float64)
         return found
     except ValueError as error:
-        _refuse_text(error, X, *y)
+        _refuse_text(estimator, error, X, *y)
         raise
 
 
@@ -127,13 +127,16 @@ def refuse_frames(X, name="X", takes_sparse=False):
             )
 
 
-def _refuse_text(error, X, y=None):
+def _refuse_text(estimator, error, X, y=None):
     """Say where the text is that could not be read as numbers, where that is the error."""
     if not str(error).startswith("could not convert string"):
         return
     columns = [(f"Column {label!r} of X", X[label]) for label, _ in types_of(X)]
     advice = (
-        "Put RunningOneHotEncoder in front, or leave it out. Estimators without tuning take text."
+        "Give a frame, or name such columns in 'categorical_features'."
+        if hasattr(estimator, "categorical_features")
+        else "Put RunningOneHotEncoder in front, or leave it out. Estimators without tuning take "
+        "text."
     )
     places = [(where, values, advice) for where, values in columns or [("X", X)]]
     places.append(("y", y, "Give y as numbers, or labels to a classifier."))

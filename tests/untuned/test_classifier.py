@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_classification
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.tree import DecisionTreeClassifier
@@ -140,7 +141,11 @@ def test_refusals_leave_the_model_as_it_was():
         model.partial_fit(X[100:102], [1, 2])
     with pytest.raises(ValueError, match="infinity"):
         model.partial_fit(np.full((1, 6), np.inf), y[:1])
+    with pytest.raises(ValueError, match=r"X holds text: .*Give a frame, or name such columns in"):
+        model.predict(np.full((1, 6), "red"))
     assert pickle.dumps(model) == before
+    with pytest.raises(NotFittedError, match="no attribute 'weights_' before"):
+        _ = fast().weights_
     with pytest.raises(ValueError, match="only one class"):
         fast().fit(X, np.full(len(X), "ash"))
     with pytest.raises(ValueError, match="leave room for them by 'max_classes'"):

@@ -124,6 +124,16 @@ def test_several_targets():
         model.partial_fit(X, np.full((90, 2), np.inf))
 
 
+@pytest.mark.parametrize("missing", [{}, set(), {1: 2}, [{}], [object()], frozenset([1])])
+def test_what_stands_for_no_value_is_refused(missing):
+    X, y, _ = stream(5)
+    with pytest.raises(TypeError, match="neither number nor text"):
+        fast(missing_values=missing).fit(X, y)
+    model = fast().fit(X, y).set_params(missing_values=missing)
+    with pytest.raises(TypeError, match="neither number nor text"):
+        model.predict(X)
+
+
 @pytest.mark.long
 def test_numbers_that_stand_for_a_missing_value():
     X, y, rng = stream()

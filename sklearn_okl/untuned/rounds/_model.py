@@ -131,6 +131,7 @@ class DefaultModel(Explainable, Rounds):
     @property
     def weights_(self) -> Array:
         """Weights in the first mixture, of shape (n_experts,) or (n_targets, n_experts)."""
+        self._fitted_state("weights_")
         weights = self.experts_["weight"]
         return weights if self._n_targets is None else weights.reshape(self._n_targets, -1)
 

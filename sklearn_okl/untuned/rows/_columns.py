@@ -176,7 +176,13 @@ def marked(values, missing):
     """Return a column, or an array of numbers, with NaN or None for what is said to be missing."""
     if missing is None:
         return values
-    said = set(np.asarray(missing, dtype=object).ravel().tolist())
+    said = np.asarray(missing, dtype=object).ravel().tolist()
+    if not all(value is None or isinstance(value, (str, Real)) for value in said):
+        raise TypeError(
+            f"missing_values={missing!r} holds what is neither number nor text: give these, or a "
+            "list of them."
+        )
+    said = set(said)
     array = np.asarray(values)
     if array.dtype.kind in "fiub":
         hits = np.isin(array, [value for value in said if isinstance(value, Real)])
