@@ -129,6 +129,17 @@ def test_a_room_for_classes_that_never_come_changes_little():
     assert losses[1] < losses[0] + 0.05
 
 
+@pytest.mark.parametrize("delay", [0, 5])
+def test_every_class_has_its_share_of_doubt(delay):
+    """Classes of similar rows, from row 256 on, took it from the others."""
+    X = np.random.default_rng(2).normal(size=(400, 3))
+    y = np.digitize(X[:, 0], np.linspace(-1, 1, 4))
+    model = fast(label_delay=delay)
+    P = model.prequential_predict_proba(X, y)
+    assert (P.min(axis=1) >= 1.0 / (5 * (np.arange(400) + 5))).all()
+    assert model.predict_proba(X).min() >= 1.0 / (5 * (400 + 5))
+
+
 def test_refusals_leave_the_model_as_it_was():
     X, y = stream()
     model = fast(max_classes=4).partial_fit(X[:100], y[:100])

@@ -4,9 +4,12 @@ Two classes are one target, -1 or +1; more are one each, 0 or 1, all learnt with
 the regressions forecast are scores, of which `_class_mixture.py` makes probabilities.
 """
 
+from functools import partial
+
 import numpy as np
 
 from ...aggregators._class_mixture import ClassMixture
+from ...aggregators._likelihoods import doubts, floored
 from ._cells import SHARE, Cells
 from ._neighbours import Neighbours
 from ._told import ClassesTold
@@ -75,13 +78,15 @@ class ClassTargets:
 
     def learn(self, state, F, y, seen, heard, weights=None):
         """Learn places y (n,), of which forecasts are F; return the probabilities of the whole."""
+        n_known = state["mixture"]["t"] + np.arange(len(y)) - self.mixture.delay
         P = self.mixture.learn(state["mixture"], self._scores(F), y, heard[0], weights)
-        u = np.eye(self.n_classes)[y]
+        u, doubted = np.eye(self.n_classes)[y], partial(_doubted, doubts(n_known, self.n_classes))
         if state["near"]:
-            of_rows = self.compared(state["near"], seen.steady), P, u, _as_it_is, weights
+            of_rows = self.compared(state["near"], seen.steady), P, u, doubted, weights
             P = self.neighbours.learn(state["near"], *of_rows)
         if state["cells"]:
-            P = self.cells.learn(state["cells"], seen.codes, P, u, _as_probabilities, weights)
+            of_rows = seen.codes, P, u, lambda F: doubted(_as_probabilities(F)), weights
+            P = self.cells.learn(state["cells"], *of_rows)
         return P
 
     def forecast(self, state, F, seen, heard, ago, of_inputs):
@@ -97,12 +102,13 @@ class ClassTargets:
         """Return probabilities (n, C), and the same corrected by classes of rows that are alike."""
         of_rows = self._scores(F), heard[0], ago, of_inputs
         P = self.mixture.forecast(state["mixture"], *of_rows)
-        corrected = P
+        n_known, corrected = np.full(len(P), state["mixture"]["t"] - ago), P
+        doubted = partial(_doubted, doubts(n_known, self.n_classes))
         if state["near"]:
-            of_rows = self.compared(state["near"], seen.steady), P, _as_it_is, ago
+            of_rows = self.compared(state["near"], seen.steady), P, doubted, ago
             corrected = self.neighbours.forecast(state["near"], *of_rows)
         if state["cells"]:
-            of_rows = seen.codes, corrected, _as_probabilities, ago
+            of_rows = seen.codes, corrected, lambda F: doubted(_as_probabilities(F)), ago
             corrected = self.cells.forecast(state["cells"], *of_rows)
         return P, corrected
 
@@ -163,9 +169,13 @@ class ClassTargets:
         return np.clip(S, -_FARTHEST, _FARTHEST, out=S)
 
 
-def _as_it_is(P):
-    """Return probabilities: there are no limits that they pass."""
-    return P
+def _doubted(shares, P):
+    """Return probabilities (n, C, k), those but the first with shares of doubt (n,) of their own.
+
+    So what mixes them has the doubt of the first, whatever the others are corrected by.
+    """
+    corrected = floored(P[..., 1:].swapaxes(1, 2), shares).swapaxes(1, 2)
+    return np.concatenate([P[..., :1], corrected], axis=2)
 
 
 def _as_probabilities(P):
