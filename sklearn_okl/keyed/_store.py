@@ -168,6 +168,10 @@ class Store:
         if self._is_closed:
             raise ValueError(f"This store of {self.path} is closed. Open it again: Store(path).")
 
+    def _version(self):
+        """Return a number that is another one when another connection has written the file."""
+        return self._file.execute("PRAGMA data_version").fetchone()[0]
+
     @property
     def batch(self) -> int | None:
         """Number of the last batch that was committed, or None."""
@@ -198,18 +202,7 @@ class Store:
         OSError
             If the file has been removed, or cannot be written.
         """
-        if isinstance(model, type) or not hasattr(model, "__dict__"):
-            raise TypeError(f"commit wants a model, got {model!r}.")
-        self._check_open()
-        if not self.path.exists():
-            raise FileNotFoundError(
-                f"{self.path} has been removed. Open a Store anew, which makes another file, and "
-                "commit to that."
-            )
-        if batch is not None and (not isinstance(batch, Integral) or isinstance(batch, bool)):
-            raise TypeError(f"batch={batch!r} is no whole number. Number the batches.")
-        if batch is not None and not -(2**63) <= batch < 2**63:
-            raise ValueError(f"batch={batch} is beyond 64 bits. Number the batches one by one.")
+        self._check_commit(model, batch)
         keyed = _keyed_in(model)
         entries = Entries() if keyed is None else keyed._state["entries"]
         leaving, n_stored = self._away(keyed)
@@ -225,32 +218,19 @@ class Store:
         )
         try:
             self._file.execute("BEGIN IMMEDIATE")
+            version = self._version()
+            if self._written is not None and version != self._written_at:
+                raise ValueError(
+                    f"{self.path} was written by another Store since this one wrote or read it. "
+                    "Load the model again, or commit once more, which writes all of this one."
+                )
             last = self.batch
             if batch is not None and last is not None and batch <= last:
                 raise ValueError(
                     f"Batch {batch} is not above {last}, the last that was committed: its rows "
                     "would count twice. Load the model again, and leave out batches up to there."
                 )
-            if self._written is None:
-                self._file.execute("DELETE FROM keys")
-            if not n_stored:  # so that those of another model do not come back
-                self._file.execute("DELETE FROM away")
-            self._file.executemany("DELETE FROM keys WHERE key = ?", gone)
-            for table, some in (("keys", rows), ("away", away)):
-                self._file.executemany(
-                    f"INSERT INTO {table} ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?) "
-                    f"ON CONFLICT (key) DO UPDATE SET {_UPDATED}",
-                    some,
-                )
-            back = [row[:1] for row in rows]
-            self._file.executemany("DELETE FROM away WHERE key = ?", back)
-            (n_found,) = self._file.execute("SELECT count(*) FROM away").fetchone()
-            if n_found != n_stored + len(leaving):
-                raise ValueError(
-                    f"{self.path} holds {n_found} keys that have gone, and this model knows of "
-                    f"{n_stored + len(leaving)}: it is not the one that they have gone from. Load "
-                    "the model again, or give it a store of its own."
-                )
+            self._write_keys(rows, gone, away, n_stored)
             kept = last if batch is None else int(batch)
             _, *columns = summed(len(now), kept, shell)
             self._file.execute("INSERT OR REPLACE INTO shell VALUES (1, ?, ?, ?)", columns)
@@ -262,10 +242,46 @@ class Store:
             if isinstance(error, sqlite().OperationalError):
                 raise OSError(f"{self.path} could not be written: {error}.") from error
             raise
-        self._written = now
+        self._written, self._written_at = now, version
         if settled:
             keyed._state = keyed._state | settled
         return self
+
+    def _write_keys(self, rows, gone, away, n_stored):
+        if self._written is None:
+            self._file.execute("DELETE FROM keys")
+        if not n_stored:  # so that those of another model do not come back
+            self._file.execute("DELETE FROM away")
+        self._file.executemany("DELETE FROM keys WHERE key = ?", gone)
+        for table, some in (("keys", rows), ("away", away)):
+            self._file.executemany(
+                f"INSERT INTO {table} ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?) "
+                f"ON CONFLICT (key) DO UPDATE SET {_UPDATED}",
+                some,
+            )
+        back = [row[:1] for row in rows]
+        self._file.executemany("DELETE FROM away WHERE key = ?", back)
+        (n_found,) = self._file.execute("SELECT count(*) FROM away").fetchone()
+        if n_found != n_stored + len(away):
+            raise ValueError(
+                f"{self.path} holds {n_found} keys that have gone, and this model knows of "
+                f"{n_stored + len(away)}: it is not the one that they have gone from. Load "
+                "the model again, or give it a store of its own."
+            )
+
+    def _check_commit(self, model, batch):
+        if isinstance(model, type) or not hasattr(model, "__dict__"):
+            raise TypeError(f"commit wants a model, got {model!r}.")
+        self._check_open()
+        if not self.path.exists():
+            raise FileNotFoundError(
+                f"{self.path} has been removed. Open a Store anew, which makes another file, and "
+                "commit to that."
+            )
+        if batch is not None and (not isinstance(batch, Integral) or isinstance(batch, bool)):
+            raise TypeError(f"batch={batch!r} is no whole number. Number the batches.")
+        if batch is not None and not -(2**63) <= batch < 2**63:
+            raise ValueError(f"batch={batch} is beyond 64 bits. Number the batches one by one.")
 
     def _away(self, keyed):
         """Return the entries that a model hands over, and how many it has handed over before."""
@@ -289,6 +305,7 @@ class Store:
         """
         self._check_open()
         try:
+            version = self._version()
             found = self._file.execute("SELECT batch, content, checksum FROM shell").fetchone()
             with closing(self._file.execute(f"SELECT {COLUMNS} FROM keys ORDER BY place")) as rows:
                 given, entries = (self.trusted, self.max_bytes), {}
@@ -307,7 +324,7 @@ class Store:
             check_records(keyed, self.path)
             entries = Entries().changed(shaped(keyed, entries))
             keyed._state["entries"] = entries
-        self._written = {} if keyed is None else entries.marks()
+        self._written, self._written_at = {} if keyed is None else entries.marks(), version
         return model
 
 

@@ -218,6 +218,20 @@ def test_stores_without_checksums_are_read_and_get_them(tmp_path, version):
             store.load()
 
 
+def test_what_another_store_has_written_is_not_mixed_with_ours(tmp_path):
+    keys, X, y = stream(60)
+    mine = KeyedRegressor().fit(X, y, keys=keys)
+    store = Store(tmp_path / "s.db").commit(mine, 1)
+    with Store(tmp_path / "s.db") as other:
+        other.commit(other.load().partial_fit(X[:2], y[:2], keys=[7, 8]), 2)
+    mine.partial_fit(X[:1], y[:1], keys=[9])
+    with pytest.raises(ValueError, match="by another Store"):
+        store.commit(mine, 3)
+    assert store.batch == 2
+    assert store.commit(mine, 3).load().keys_ == mine.keys_
+    assert store.commit(mine, 4).batch == 4
+
+
 def test_what_a_store_cannot_do_it_says(tmp_path):
     _, X, y = stream(20)
     model = VAWRegressor().fit(X, y)
