@@ -61,15 +61,20 @@ from sklearn.preprocessing import (
 
 import sklearn_okl
 from sklearn_okl import (
+    AARegressor,
+    BOARegressor,
+    ExpertsClassifier,
     ExpertsRegressor,
     FOGDClassifier,
     FourierFeatures,
     KOGDRegressor,
+    MLPolyRegressor,
     OnlineKernelClassifier,
     OnlineKernelRegressor,
     RunningMinMaxScaler,
     RunningRobustScaler,
     RunningStandardScaler,
+    StackedBOARegressor,
     StreamingTransformedTargetRegressor,
     VAWRegressor,
     _part_files,
@@ -138,6 +143,28 @@ def test_a_classifier_that_has_met_one_class_comes_back(label_delay):
     again = from_bytes(to_bytes(model.fit(X[:5], ["yes"] * 5)))
     again.partial_fit(X[5:], ["yes", "no", "no", "perhaps"])
     assert again.classes_.tolist() == ["no", "perhaps", "yes"]
+
+
+@pytest.mark.parametrize("n", [1, 100])
+@pytest.mark.parametrize("kind", [AARegressor, BOARegressor, MLPolyRegressor, StackedBOARegressor])
+def test_an_aggregator_of_one_expert_comes_back(kind, n):
+    X, y = stream(n, d=1)
+    model = kind().fit(X, y)
+    np.testing.assert_array_equal(from_bytes(to_bytes(model)).predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("label_delay", [0, 3])
+@pytest.mark.parametrize("classes", [["no", "yes"], [2**60, 2**60 + 1], [False, True]])
+def test_labels_of_late_experts_come_back(classes, label_delay):
+    X, y = stream(50)
+    y = np.array(classes)[(y > np.median(y)).astype(int)]
+    experts = [("sgd", SGDClassifier(loss="log_loss", random_state=0)), ("fogd", fogd())]
+    model = ExpertsClassifier(experts, label_delay=label_delay).partial_fit(X[:2], y[:2], classes)
+    again = from_bytes(to_bytes(model))  # two of the labels wait
+    P = again.prequential_predict_proba(X[2:], y[2:])
+    np.testing.assert_array_equal(P, model.prequential_predict_proba(X[2:], y[2:]))
+    codes = clone(model).prequential_predict_proba(X, y == classes[1], classes=[False, True])
+    np.testing.assert_allclose(P, codes[2:], rtol=1e-12)
 
 
 @pytest.mark.long(every=3)

@@ -146,6 +146,7 @@ class Advised(OfExperts, _BaseComposition):
 
     def _start(self, n_features, n_targets=None):
         late = {"late": self.label_delay} if self.label_delay else {}
+        targets = np.empty(0, np.intp if self._of_classes else np.float64)
         return {
             "t": 0,
             "experts": {name: clone(expert) for name, expert in self.experts},
@@ -153,7 +154,7 @@ class Advised(OfExperts, _BaseComposition):
             "expert_losses": np.zeros(len(self.experts)),
             "aggregator": self._combiner()._start(len(self.experts), **late),
             "late": {},  # experts as they were, and the rows that they do not know yet
-            "waiting": (np.empty((0, n_features)), np.empty(0)),  # which may hold gaps
+            "waiting": (np.empty((0, n_features)), targets),  # rows may hold gaps
         }
 
     def _taught(self, state, X, y, make_way):

@@ -56,7 +56,7 @@ class _AdvisedClassifier(Advised, OnlineMulticlassClassifier):
             return Probabilities(self.classes_, is_first, handed)
 
         state["frame"], handed = self._frame, partial(self._handed, state)
-        P = self._taught(state, X, self.classes_[y], make_way)
+        P = self._taught(state, X, y, make_way)
         P = floored(P, doubts(n_known, self._n_places))
         state["expert_losses"] -= np.nansum(np.log(P[np.arange(len(y)), :, y]), axis=0)
         of_class = y[:, None] == np.arange(self._n_places)

@@ -39,7 +39,8 @@ class _Way:
     def learn(self, expert, X, y):
         """Teach rows at once; return the forecasts made on the way."""
         learn = getattr(expert, self.whole)
-        return self._placed(expert, learn(self.handed(X), y, **self._named(learn)), len(X))
+        told = self._told(y)
+        return self._placed(expert, learn(self.handed(X), told, **self._named(learn)), len(X))
 
     def ask(self, expert, X):
         """Return the forecasts of rows."""
@@ -47,8 +48,12 @@ class _Way:
 
     def teach(self, expert, X, y):
         """Teach one row."""
-        expert.partial_fit(self.handed(X), y, **self._named(expert.partial_fit))
+        expert.partial_fit(self.handed(X), self._told(y), **self._named(expert.partial_fit))
         self.is_first = False
+
+    def _told(self, y):
+        """Return targets as experts get them."""
+        return y
 
     def _named(self, learn):
         """Return what a verb is told beside rows and targets."""
@@ -88,6 +93,8 @@ class Numbers(_Way):
 class Probabilities(_Way):
     """How classifiers are asked and taught: rows (n, C) that are sane where they can be scaled.
 
+    Targets are places among the classes.
+
     Parameters
     ----------
     classes : ndarray of shape (C,)
@@ -108,6 +115,9 @@ class Probabilities(_Way):
         sums = forecasts.sum(axis=1, keepdims=True)
         is_sane = (forecasts >= 0.0).all(axis=1, keepdims=True) & (sums > 0.0) & np.isfinite(sums)
         return np.divide(forecasts, sums, out=self.nothing(len(forecasts)), where=is_sane)
+
+    def _told(self, y):
+        return self.classes[y]
 
     def _named(self, learn):
         parameters = signature(learn).parameters.values()
