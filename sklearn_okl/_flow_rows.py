@@ -5,7 +5,7 @@ from sklearn.utils import get_tags
 
 from ._delay import delay_of
 from ._flow import Way, _flow, active, copied_step, learns_from_data
-from ._validation import plain_row
+from ._validation import plain_row, refuse_no_targets
 from .base import OnlineTransformer, _copied, _is_finite, twin
 from .base._row_path import Work
 from .base._swap import _OVERFLOWED
@@ -97,6 +97,7 @@ class PipelineWork(Work):
         return self.final.ask(_as_row(self._stages(x)[-1]))
 
     def _read(self, x, y):
+        refuse_no_targets(self.model, y)
         stages = self._stages(x)
         # the last step looks at its target before any other one learns
         return stages, y, self.final._read(_as_row(stages[-1]), y)

@@ -20,6 +20,8 @@ def validated(estimator, X, *y, **options):
     scikit-learn reads the numbers below a mask; here they are refused. Rows that need no more than
     a look are not sent through its checks, which take longer than some rows do.
     """
+    if y:
+        refuse_no_targets(estimator, *y)
     arrays = [_plain(given) for given in (X, *y)]
     if _needs_no_more(estimator, *arrays, **options):
         return tuple(arrays) if y else arrays[0]
@@ -287,14 +289,19 @@ def container_of(X):
     return X if hasattr(X, "columns") and hasattr(X, "shape") else np.asarray(X)
 
 
-def targets_of(estimator, y):
-    """Return targets as an array."""
+def refuse_no_targets(estimator, y):
+    """Refuse to learn without targets, with a sentence."""
     if y is None:
         name = type(estimator).__name__
         raise ValueError(
             f"{name} requires y to be passed, but the target y is None: give the targets of the "
             "rows."
         )
+
+
+def targets_of(estimator, y):
+    """Return targets as an array."""
+    refuse_no_targets(estimator, y)
     refuse_masks(y)
     return np.asarray(plain_labels(y))
 

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
@@ -171,6 +171,35 @@ def test_masks_that_hide_something_are_refused(estimator):
     ):
         with pytest.raises(ValueError, match="masked array"):
             use()
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        *instances("online")[:3],
+        PIPELINE,
+        *CLASSIFIERS[:2],
+        StreamingTransformedTargetRegressor(),
+        OnlineKernelRegressor(budget="fast", random_state=0),
+    ],
+    ids=label,
+)
+@pytest.mark.parametrize("n_rows", [1, 2])
+def test_no_targets_are_refused(estimator, n_rows):
+    """Of a fitted model they were NaN, of any number of rows."""
+    X, y = stream()
+    y = y > 0 if is_classifier(estimator) else y
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        clone(estimator).partial_fit(X, None)
+    model = clone(estimator).fit(X, y)
+    expected = model.predict(X)
+    for learn in (model.partial_fit, model.prequential_predict):
+        with pytest.raises(ValueError, match="requires y to be passed"):
+            learn(X[:n_rows], None)
+    with model.rows() as row, pytest.raises(ValueError, match="requires y to be passed"):
+        row.learn(X[0], None)
+    assert model.n_samples_seen_ == len(X)
+    assert_array_equal(model.predict(X), expected)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._documentation import explained_by
 from .._linalg import one_blas_thread
 from .._types import Any, Self
+from .._validation import refuse_no_targets
 from ._answers import checked_answers
 from ._state import _copied, _is_finite, twin
 from ._swap import _OVERFLOWED
@@ -214,6 +215,7 @@ class RowWork(Work):
         return self._said(self.engine.ask(self.model._row_to_ask(x)))
 
     def _read(self, x, y):
+        refuse_no_targets(self.model, y)
         return self.model._row_to_learn(x, y)
 
     def _learn(self, X, y):
