@@ -57,5 +57,5 @@ def _sobol_normals(m, d, rng):
         sobol = Sobol(d, bits=_SOBOL_BITS, seed=seed)
     # A power of two of points keeps the sequence balanced. The points are cells of a grid;
     # their centres stay clear of 0, whose quantile is infinite.
-    U = sobol.random_base2((m - 1).bit_length())[:m]
+    U = sobol.random_base2(int(m - 1).bit_length())[:m]
     return ndtri(U + 0.5**_SOBOL_BITS / 2)

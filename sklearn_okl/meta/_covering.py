@@ -5,7 +5,7 @@ import math
 
 def levels_begun(block):
     """Return how many intervals begin with a block (1, 2, ...): of 1, 2, 4, ... blocks."""
-    return (block & -block).bit_length()
+    return int(block & -block).bit_length()
 
 
 def log_prior_of(block):

@@ -224,6 +224,14 @@ def test_qmc_does_not_warn(m):
     assert np.isfinite(W).all()
 
 
+@pytest.mark.parametrize("sampling", ["iid", "orthogonal", "qmc"])
+def test_a_number_of_frequencies_of_numpy(sampling):
+    W, expected = (
+        sample_frequencies(2, m, sampling=sampling, random_state=0) for m in (np.int64(10), 10)
+    )
+    np.testing.assert_array_equal(W, expected)
+
+
 def test_qmc_with_too_many_features():
     with pytest.raises(ValueError, match="21201 features, got 30000"):
         sample_frequencies(30_000, 2, sampling="qmc")

@@ -162,6 +162,13 @@ def test_the_law_of_any_cut_with_odd_blocks():
     check_online_estimator(StronglyAdaptiveRegressor(min_length=7), grows=True)
 
 
+def test_blocks_of_a_numpy_integer():
+    X, y = stream(6)
+    expected = StronglyAdaptiveRegressor(min_length=7).fit(X, y).predict(X)
+    model = StronglyAdaptiveRegressor(min_length=np.int64(7)).fit(X, y)
+    assert_array_equal(model.predict(X), expected)
+
+
 def test_refusals():
     X, y = stream(6)
     with pytest.raises(TypeError, match="not an instance of a regressor"):
