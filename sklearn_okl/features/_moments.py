@@ -36,6 +36,17 @@ def or_one(scales):
     return np.where(scales > 1.0 / LARGEST, scales, 1.0)
 
 
+def width(low, high):
+    """Return how wide ranges are: 0 where rounding alone could have made them so wide."""
+    found = high - low
+    return np.where(found > rounding(N_FIRST, np.maximum(np.abs(low), np.abs(high))), found, 0.0)
+
+
+def rounding(weights, means):
+    """Return how far off rounding may have put numbers of this size, of so many."""
+    return weights * np.finfo(np.float64).eps * np.abs(means)
+
+
 def start(row):
     """Return the moments of nothing, to be followed by a row (d,)."""
     nothing = np.zeros(len(row))
@@ -136,7 +147,7 @@ def judged(rows):
     spread = _MAD * np.median(distances, axis=0)
     far = distances > _FAULTY_AT_FIRST * spread
     # a column that is constant for the most part has no typical distance
-    far &= (spread > _rounding(len(rows), middle)) & (far.mean(axis=0) <= _MOST)
+    far &= (spread > rounding(len(rows), middle)) & (far.mean(axis=0) <= _MOST)
     nearer = np.clip(rows, middle - LEARNT * spread, middle + LEARNT * spread)
     return np.where(far, nearer, rows)
 
@@ -243,13 +254,9 @@ def _mean_and_deviation(origin, weights, sums, squares):
     """Return means, and deviations that are 0 where rounding alone could have made them."""
     weights = np.maximum(weights, 1.0)
     means, variances = origin + sums / weights, squares / weights
-    floor = weights * np.finfo(np.float64).eps * variances + _rounding(weights, means) ** 2
+    floor = weights * np.finfo(np.float64).eps * variances + rounding(weights, means) ** 2
     none = (variances <= floor) | (variances <= LARGEST**-2)
     return means, np.sqrt(np.where(none, 0.0, variances))
-
-
-def _rounding(weights, means):
-    return weights * np.finfo(np.float64).eps * np.abs(means)
 
 
 def _widened(limits, rows):

@@ -10,7 +10,7 @@ from .._delay import kept_late
 from .._documentation import explained_by, inherit_documentation
 from .._types import Array, ArrayLike
 from ..base import OnlineTransformer
-from ._moments import moderate
+from ._moments import moderate, width
 from ._running import RunningScaler
 
 GRID = np.arange(-20, 21) / 10.0  # exponents
@@ -226,7 +226,7 @@ def _most_likely(count, sums, squares, logs, low, high):
     n = np.maximum(count, 1)[..., None]
     means = sums / n
     variances = squares / n - means**2
-    sound = variances > _ROUNDING * squares / n
+    sound = (variances > _ROUNDING * squares / n) & (width(low, high) > 0.0)[..., None]
     likelihoods = np.full(sums.shape, -np.inf)
     np.log(variances, out=likelihoods, where=sound)
     likelihoods *= -0.5 * n

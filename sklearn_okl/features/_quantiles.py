@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._documentation import inherit_documentation
 from .._types import Array
 from ..base import OnlineTransformer
-from ._moments import moderate
+from ._moments import N_FIRST, moderate, rounding
 from ._running import MergesStatistics
 
 _BLOCK = 256  # rows between two looks; before there are so many, at their powers of two
@@ -58,6 +58,7 @@ class RunningQuantileTransformer(MergesStatistics, OneToOneFeatureMixin, OnlineT
     from its output sees few changes. With n values a share is within 1 / (2 n) of 0 and 1 at most.
 
     *Ties.* A value that is a share of its column has the mean of the scores that are its own.
+    Values that differ by rounding alone are ties.
 
     *Missing values.* NaN stays NaN, and does not count.
 
@@ -252,20 +253,21 @@ def _forget(state, columns):
 def _shares(look, X):
     """Return which share (n, d) of the values that quantiles stand for is below each value."""
     _, quantiles, n = look
-    size = len(quantiles)
+    size, near = len(quantiles), rounding(N_FIRST, X)
+    least, most = X - near, X + near  # what differs by rounding alone is equal
     if len(X) <= _FEW:
-        below = (quantiles < X[:, None, :]).sum(axis=1)
-        up_to = (quantiles <= X[:, None, :]).sum(axis=1)
+        below = (quantiles < least[:, None, :]).sum(axis=1)
+        up_to = (quantiles <= most[:, None, :]).sum(axis=1)
     else:
         below, up_to = np.empty((2, *X.shape), dtype=np.intp)
         for j, column in enumerate(quantiles.T):
-            below[:, j] = column.searchsorted(X[:, j], "left")
-            up_to[:, j] = column.searchsorted(X[:, j], "right")
+            below[:, j] = column.searchsorted(least[:, j], "left")
+            up_to[:, j] = column.searchsorted(most[:, j], "right")
     lower, upper = np.clip(below - 1, 0, size - 1), np.clip(below, 0, size - 1)
     low = np.take_along_axis(quantiles, lower, axis=0)
     gap = np.take_along_axis(quantiles, upper, axis=0) - low
     part = np.divide(X - low, gap, out=np.zeros_like(X), where=gap > 0.0)
     ranks = np.where(up_to > below, 0.5 * (below + up_to - 1), lower + np.clip(part, 0.0, 1.0))
-    least = 0.5 / np.maximum(n, 1.0)
-    shares = np.clip((ranks + 0.5) / size, least, 1.0 - least)
+    end = 0.5 / np.maximum(n, 1.0)
+    shares = np.clip((ranks + 0.5) / size, end, 1.0 - end)
     return np.where(np.isnan(X), np.nan, shares)

@@ -282,10 +282,10 @@ class RunningMinMaxScaler(RunningScaler):
         lows = np.minimum.accumulate(np.vstack([state["low"], X]))
         highs = np.maximum.accumulate(np.vstack([state["high"], X]))
         state.update(t=state["t"] + len(X), low=lows[-1].copy(), high=highs[-1].copy())
-        return lows[:-1], _moments.or_one(highs[:-1] - lows[:-1]), X
+        return lows[:-1], _moments.or_one(_moments.width(lows[:-1], highs[:-1])), X
 
     def _known(self, state):
-        return state["low"], _moments.or_one(state["high"] - state["low"])
+        return state["low"], _moments.or_one(_moments.width(state["low"], state["high"]))
 
     def _scaled(self, X, center, scale):
         low, high = self.feature_range
@@ -410,7 +410,7 @@ class RunningRobustScaler(RunningScaler):
         low, high = self.quantile_range
         quantiles = np.percentile(state["rows"], [low, 50.0, high], axis=0)
         state["center"] = quantiles[1]
-        state["scale"] = quantiles[2] - quantiles[0]
+        state["scale"] = _moments.width(quantiles[0], quantiles[2])
 
     def _known(self, state):
         return state["center"], _moments.or_one(state["scale"])

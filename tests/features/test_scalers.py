@@ -11,6 +11,8 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from sklearn_okl.features import (
     RunningMaxNormScaler,
     RunningMinMaxScaler,
+    RunningPowerTransformer,
+    RunningQuantileTransformer,
     RunningRobustScaler,
     RunningStandardScaler,
 )
@@ -31,6 +33,27 @@ def stream(seed, n=300, d=4):
     X = rng.standard_t(3, size=(n, d)) * 10.0 ** rng.uniform(-4, 4, d) + rng.normal(size=d) * 100
     X[:, -1] = 7.0  # a constant column
     return X
+
+
+@pytest.mark.parametrize(
+    "transformer",
+    [
+        *SCALERS,
+        RunningPowerTransformer(),
+        RunningPowerTransformer("box-cox"),
+        RunningQuantileTransformer(),
+        RunningQuantileTransformer(output_distribution="uniform"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("level", [0.3, 1e9])
+def test_a_column_that_rounding_alone_has_moved_is_constant(transformer, level):
+    """Other ranges than deviations were of any size: rows became numbers of order one by chance."""
+    moves = np.random.default_rng(0).integers(-1, 2, size=(80, 1))
+    X = level * (1.0 + np.finfo(float).eps * moves)
+    Z = clone(transformer).fit(X).transform(X)
+    expected = clone(transformer).fit(np.full_like(X, level)).transform(X)
+    np.testing.assert_allclose(Z, expected, atol=1e-14 * level)
 
 
 @pytest.mark.long(every=2)
