@@ -13,6 +13,7 @@ from numbers import Integral
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from ._archives import MOST_BYTES, TooLargeError, check_size, narrowed, widened
@@ -33,6 +34,7 @@ from ._types import Any, PathLike
 from .conformal import __all__ as TRACKERS
 from .kernels import NAMED
 from .losses import NAMED as LOSSES
+from .pipeline import StreamingPipeline
 
 _FORMAT = 16  # rises when a state can no longer be read as it was; `_MIGRATIONS` may say how
 _MIGRATIONS = {}  # format -> function that turns its dict into that of the next format
@@ -62,9 +64,9 @@ def save(estimator: Any, path: str | PathLike, *, trusted: Any = ()) -> None:
     ValueError
         If `load` would refuse the file: because the model holds a type or a function that is
         neither trusted by default nor named in `trusted`, a lambda, a function or a class that was
-        defined inside a function, a state with NaN or infinity in it, or anything else that the
-        format cannot hold. The error names it and the ways out. An old file stays as it is. Also
-        if `path` is a device or a pipe.
+        defined inside a function, a state with NaN or infinity in it, frames that wait in a
+        pipeline that is warming up, or anything else that the format cannot hold. The error names
+        it and the ways out. An old file stays as it is. Also if `path` is a device or a pipe.
     TypeError
         If `trusted` is not a sequence of strings.
     FileNotFoundError
@@ -133,6 +135,7 @@ def _packed(estimator, trusted):
         )
         estimator = without_callbacks(estimator, parts)
     _check_keys(parts)
+    _check_waiting(parts)
     fault = unsound(parts) or unsound_parameters(parts) or unsound_numbers(parts)
     _check(fault, "The model")
     content, names = _written(
@@ -397,6 +400,21 @@ def _check_keys(parts):
             f"The model cannot be saved, for it holds a dict with the keys {list(keys)}. Take "
             "strings or numbers, no booleans, that differ when they are printed."
         )
+
+
+def _check_waiting(parts):
+    """Refuse rows that wait until a pipeline is warm and are no arrays, such as frames."""
+    for part in parts:
+        if not (isinstance(part, StreamingPipeline) and part._is_warming_up()):
+            continue
+        kinds = {type(batch["X"]) for batch in part._state["waiting"]} - {np.ndarray}
+        if kinds:
+            raise ValueError(
+                f"The model cannot be saved, for a StreamingPipeline in it is warming up: of the "
+                f"{part.n_samples_seen_} rows that wait some came as {kinds.pop().__name__}, which "
+                f"the skops format does not hold. Save it after warmup={part.warmup} rows, give "
+                f"rows as arrays, or use {_PICKLE}."
+            )
 
 
 def _fault_of(model):

@@ -378,6 +378,21 @@ def test_save_refuses_what_could_crash_the_reader(model, reason, tmp_path):
     assert load(path).get_params(deep=False).keys() == model.get_params(deep=False).keys()
 
 
+@pytest.mark.parametrize("package", ["pandas", "polars", None])
+def test_a_warm_up_on_frames_is_saved_when_it_has_ended(package):
+    X, y = stream(20)
+    rows = X if package is None else pytest.importorskip(package).DataFrame(X)
+    model = make_streaming_pipeline(StandardScaler(), VAWRegressor(), warmup=10)
+    model.partial_fit(rows[:4], y[:4])
+    if package is not None:
+        with pytest.raises(ValueError, match=r"warming up: of the 4 rows .* after warmup=10 rows"):
+            to_bytes(model)
+        model.partial_fit(rows[4:10], y[4:10])
+    again = from_bytes(to_bytes(model)).partial_fit(rows[10:], y[10:])
+    model.partial_fit(rows[10:], y[10:])
+    np.testing.assert_array_equal(again.predict(rows), model.predict(rows))
+
+
 def test_a_model_that_holds_itself_is_refused(tmp_path):
     grid = {"alpha": [1.0]}
     grid["self"] = grid
