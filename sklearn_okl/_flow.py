@@ -168,8 +168,22 @@ def _flow_of_batches(transformer, past, X, y, way):
         parts.append((past[0] if way.delay else transformer).transform(batch))
         past = past[-way.delay :]
         if not first:
+            n_columns = getattr(transformer, "_n_features_out", None)
             transformer.partial_fit(batch, targets)
+            _refuse_growth(transformer, n_columns)
     return (stacked(parts) if parts else X), past
+
+
+def _refuse_growth(transformer, n_columns):
+    """Refuse a transformer that had so many columns before its last rows, and has others now."""
+    now = getattr(transformer, "_n_features_out", None)
+    if now != n_columns:
+        raise ValueError(
+            f"{type(transformer).__name__} grows with the stream: it made {n_columns} columns and "
+            f"would make {now}, and the steps after it keep their width. Freeze a fitted one, "
+            "sklearn.frozen.FrozenEstimator; or take FourierFeatures, or learners whose own basis "
+            "grows: PKAWVRegressor, NONSALDRegressor, NOGDRegressor."
+        )
 
 
 def _flow_of_parts(combined, pasts, X, y, way):

@@ -28,7 +28,10 @@ from sklearn.preprocessing import (
 )
 
 from sklearn_okl import (
+    ALDNystroem,
+    BudgetNystroem,
     FourierFeatures,
+    OnlineNystroem,
     RunningMinMaxScaler,
     RunningStandardScaler,
     StreamingPipeline,
@@ -148,6 +151,33 @@ def test_texts_are_hashed():
     learner = SGDRegressor(learning_rate="constant", eta0=0.3)
     model = make_streaming_pipeline(HashingVectorizer(analyzer="char"), learner)
     assert model.fit(texts[:, 0].tolist(), y).score(texts[:, 0].tolist(), y) > 0.9
+
+
+@pytest.mark.parametrize(
+    "growing",
+    [ALDNystroem(novelty=0.1), BudgetNystroem(budget=20), OnlineNystroem(random_state=0)],
+    ids=lambda one: type(one).__name__,
+)
+@pytest.mark.parametrize("update", ["row", "batch"])
+def test_maps_that_grow_are_refused_unless_frozen(growing, update):
+    X, y = stream()
+    model = make_streaming_pipeline(RunningStandardScaler(), growing, VAWRegressor(), update=update)
+    model.partial_fit(X[:1], y[:1])
+    before = model.predict(X)
+    with pytest.raises(ValueError, match=rf"{type(growing).__name__} grows .*Freeze.*PKAWVRegr"):
+        model.partial_fit(X[1:], y[1:])
+    np.testing.assert_array_equal(model.predict(X), before)
+    with pytest.raises(ValueError, match="grows"), model.rows() as row:
+        list(map(row.learn, X[1:], y[1:]))
+    frozen = FrozenEstimator(clone(growing).fit(X[:50]))
+    forecasts = make_streaming_pipeline(frozen, VAWRegressor()).prequential_predict(X, y)
+    assert np.mean((forecasts - y)[50:] ** 2) < np.var(y)
+
+
+def test_a_map_that_is_full_no_longer_grows():
+    X, y = stream()
+    full = make_streaming_pipeline(BudgetNystroem(budget=20), VAWRegressor(), update="batch")
+    assert full.fit(X[:50], y[:50]).partial_fit(X[50:], y[50:]).steps_[-1][1].n_features_in_ == 20
 
 
 # --- the warm-up ---------------------------------------------------------------------------------

@@ -40,7 +40,8 @@ class _GrowingNystroem(
     K_S, whose diagonal is raised by 1e-13 of itself for stability. The number of columns is that
     of the atoms so far. The basis is nested: what `partial_fit` adds is columns on the right, and
     the old ones keep their meaning and, up to rounding, their values: a linear model that follows
-    may be padded with zeros.
+    may be padded with zeros. In a :class:`StreamingPipeline` only a fitted one that is frozen, or
+    one that is full, has a place: the steps after it keep their width.
     """
 
     @explained_by(OnlineTransformer.fit)
