@@ -321,6 +321,15 @@ def check_columns(estimator, X, reset):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
 
 
+def check_pairs(name, items):
+    """Refuse what is no list of pairs of a name and an estimator; there is one at least."""
+    if not items:
+        raise ValueError(f"{name} is empty: give at least one pair (name, estimator).")
+    for item in items:
+        if not (isinstance(item, (tuple, list)) and len(item) == 2 and isinstance(item[0], str)):
+            raise TypeError(f"{name} must be a list of pairs (name, estimator); got {item!r}.")
+
+
 def metadata_are_routed():
     """Tell whether scikit-learn's metadata routing is on."""
     return get_config().get("enable_metadata_routing", False)

@@ -34,7 +34,7 @@ from ._flow import (
 from ._flow_rows import PipelineWork
 from ._named_steps import NamedSteps, at_rest
 from ._types import Any, Array, ArrayLike, Self
-from ._validation import check_columns, container_of, routed, targets_of
+from ._validation import check_columns, check_pairs, container_of, routed, targets_of
 from .base import SumsOfRows, SwapMixin, _is_finite, described, twin
 from .base._distributions import DECILES
 from .base._explainable import Explainable
@@ -365,8 +365,7 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
 
     def _validate(self):
         self._validate_params()
-        if not self.steps:
-            raise ValueError("The pipeline is empty: give pairs (name, estimator).")
+        check_pairs("steps", self.steps)
         at_rest(self.steps)._validate_steps()
         name, final = self.steps[-1]
         if isinstance(final, type) or not hasattr(final, "partial_fit"):

@@ -169,6 +169,8 @@ def test_passthrough():
     ("steps", "error", "words"),
     [
         ([], ValueError, "empty"),
+        ([1], TypeError, "list of pairs"),
+        ([("a",)], TypeError, "list of pairs"),
         ([("a", VAWRegressor()), ("b", VAWRegressor())], TypeError, "transform"),
         ([("a", RunningStandardScaler()), ("b", VAWRegressor)], TypeError, "class"),
         ([("a", FourierFeatures())], TypeError, "partial_fit"),

@@ -10,21 +10,33 @@ import pytest
 from sklearn.base import OneToOneFeatureMixin, clone
 
 from sklearn_okl import (
+    BOARegressor,
     ExpertsRegressor,
     KeyedRegressor,
+    KONSRegressor,
+    MLProdRegressor,
+    NONSALDRegressor,
     OKSPlusPlusRegressor,
+    OMKLGFRegressor,
+    OMKLSFGRegressor,
     OnlineForecaster,
     OnlineKernelRegressor,
+    ONSRegressor,
     ResidualRegressor,
+    RFOMKRRegressor,
     RunningStandardScaler,
+    StackedBOARegressor,
     StreamingTransformedTargetRegressor,
     VAW2Regressor,
+    VAWBOARegressor,
+    VAWMLPolyRegressor,
     VAWRegressor,
     make_streaming_pipeline,
 )
 from sklearn_okl.base import OnlineTransformer, SwapMixin
 from sklearn_okl.evaluation import PrequentialSearch
 from sklearn_okl.evaluation._laws import _InterruptAt, _mend_surroundings
+from tests.instances import label
 
 OVERFLOWED = (
     "Numbers overflowed while these rows were learnt; the model is as it was before the call. "
@@ -178,6 +190,43 @@ def test_first_rows_that_overflow_leave_no_trace(kind):
     with pytest.raises(ValueError, match="Numbers overflowed"):
         case.learn(model, *case.bad)
     assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        BOARegressor(),
+        MLProdRegressor(),
+        StackedBOARegressor(),
+        VAWBOARegressor(**BANK),
+        VAWMLPolyRegressor(gradient_trick=False, **BANK),
+        RFOMKRRegressor(**BANK),
+    ],
+    ids=label,
+)
+def test_an_absurd_target_is_an_overflow_and_no_warning(model):
+    """Rates fell to 0, and experts that made no numbers any more were said to be asleep."""
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    y = np.where(np.arange(20) == 7, 1e308, np.sin(X[:, 0]))
+    with pytest.raises(ValueError, match=OVERFLOWED):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (KONSRegressor(radius=1e-320), "'radius' parameter"),
+        (NONSALDRegressor(radius=1e-320), "'radius' parameter"),
+        (ONSRegressor(radius=1e-320), "'radius' parameter"),
+        (OMKLGFRegressor(power_t=10**30, random_state=0), OVERFLOWED),
+        (OMKLSFGRegressor(power_t=10**30, random_state=0), OVERFLOWED),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_parameters_that_overflow_are_no_bare_error(model, words):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(ValueError, match=words):
+        model.fit(X, np.sin(X[:, 0]))
 
 
 @pytest.mark.long(every=3)

@@ -57,7 +57,7 @@ class _DualNewtonRegressor(DualNewton, SecondOrderSteps, OnlineRegressor):
         self.radius = radius
 
     def _ridge(self):
-        return self.mu
+        return float(self.mu)
 
     def _round(self, y, keep):
         curvature = curvature_or_default(None, self.radius)

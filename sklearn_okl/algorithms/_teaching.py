@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from .._documentation import inherit_documentation
+from .._validation import check_pairs
 from ._fence import sane
 
 
@@ -137,11 +138,7 @@ class Probabilities(_Way):
 
 def check_experts(experts, of_classes=False):
     """Refuse what is no list of names and regressors, or classifiers, that learn from a stream."""
-    if not experts:
-        raise ValueError("experts is empty: give at least one pair (name, estimator).")
-    for item in experts:
-        if not (isinstance(item, (tuple, list)) and len(item) == 2 and isinstance(item[0], str)):
-            raise TypeError(f"experts must be a list of pairs (name, estimator); got {item!r}.")
+    check_pairs("experts", experts)
     what = (
         "classifier with probabilities that learns by 'partial_fit', such as "
         "SGDClassifier(loss='log_loss') or OnlineKernelClassifier()"

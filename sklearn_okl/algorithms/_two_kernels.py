@@ -156,7 +156,7 @@ class _TwoKernels(OneForecasts):
         length_sq = (
             state["norms_sq"][k] + 2 * step * state["products"][k] + step**2 * state["hints_sq"][k]
         )
-        shrink = min(1.0, self.radius / sqrt(max(length_sq, self.radius**2)))
+        shrink = self.radius / max(sqrt(max(length_sq, 0.0)), self.radius)
         return shrink * (f + step * h), f, h
 
     def _forecast(self, state, X):

@@ -180,7 +180,7 @@ class SecondOrderSteps:
 
     _parameter_constraints = {
         "mu": [Interval(Real, 0, None, closed="neither")],
-        "radius": [Interval(Real, 0, None, closed="neither")],
+        "radius": [Interval(Real, 1e-100, None, closed="left")],  # its square is a number
     }
     _structural = ("mu",)
 

@@ -236,7 +236,7 @@ class OnlineEstimator(CallbackSupportMixin, HasRowPath, SwapMixin, BaseEstimator
         parts = self._parts_of(checked)
         setattr(self, NOT_SAVED, (None, parts))
         # Overflow is not warned of but refused, with a sentence.
-        with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
+        with one_blas_thread, np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             forecasts = learn(self, state, X, y, learn_arguments)
             self._look_back(state, X[: len(forecasts)], y[: len(forecasts)], forecasts)
             self._close(state)

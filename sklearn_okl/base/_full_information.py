@@ -159,6 +159,8 @@ class FullInformationRegressor(Explainable, OfExperts, OnFourierFeatures, Online
             for rows in row_slices(len(y), _CHUNK):
                 F = learn_bank(features, expert, state, X[rows], y[rows], run)
                 state["expert_losses"] += np.square(F - y[rows, None]).sum(axis=0)
+                if not np.isfinite(state["expert_losses"]).all():
+                    raise OverflowError  # to an aggregator what is none would be asleep
                 for stage, stage_state in zip(stages, state["stages"], strict=True):
                     shape = F.shape[: 1 if stage is stages[-1] else 2]
                     F = checked_answers(

@@ -195,7 +195,7 @@ class GraphRounds(OnFourierFeatures, RandomRounds):
         drawn = state["graph"]
         asked, n_combined = drawn["asked"], drawn["n_combined"]
         t = state["t"] + 1
-        eta = self.eta0 / t**self.power_t
+        eta = self.eta0 / t ** float(self.power_t)
         theta = state["theta"][asked]  # (S, D), a copy
         log_weights = state["log_weights"][asked]
         F = np.einsum("sd,sd->s", theta, Z)

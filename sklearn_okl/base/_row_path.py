@@ -76,7 +76,7 @@ class RowPath:
         self._former = model._state
         with ExitStack() as limits:
             limits.enter_context(one_blas_thread)
-            limits.enter_context(np.errstate(over="ignore", invalid="ignore"))
+            limits.enter_context(np.errstate(divide="ignore", over="ignore", invalid="ignore"))
             self._work = model._row_work()
             self._limits = limits.pop_all()
         return self

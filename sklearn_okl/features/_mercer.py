@@ -63,7 +63,7 @@ class MercerFeatures(_ExpansionFeatures):
     _parameter_constraints = {
         **_ExpansionFeatures._parameter_constraints,
         "gamma": [Interval(Real, 0, None, closed="neither"), None],
-        "scale": [Interval(Real, 0, None, closed="neither")],
+        "scale": [Interval(Real, 1e-50, 1e50, closed="both")],
     }
 
     def __init__(

@@ -48,7 +48,7 @@ class BipartiteGraph(FeedbackGraph):
 
     def draw(self, state: Any, log_weights: Any, t: Any, rng: Any) -> None:
         """Draw the graph, while it is made, and a node in proportion to its kernels' weights."""
-        exploration = self.exploration0 / t**self.power_t
+        exploration = self.exploration0 / t ** float(self.power_t)
         if t <= self.freeze_after:
             self._make(state, softmax(log_weights), exploration, rng)
         log_weights = log_weights[state["held"]]

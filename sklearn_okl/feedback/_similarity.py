@@ -79,7 +79,7 @@ class SimilarityGraph(FeedbackGraph):
     def draw(self, state: Any, log_weights: Any, t: Any, rng: Any) -> None:
         """Draw a node by its weight (eq. 33, 46), or take the best and stay; keep its law."""
         dominating = state["dominating"]
-        exploration = self.exploration0 / t**self.power_t
+        exploration = self.exploration0 / t ** float(self.power_t)
         p = softmax(state["log_node_weights"]) * (1 - exploration)
         p[dominating] += exploration / np.count_nonzero(dominating)
         state["probabilities"] = p

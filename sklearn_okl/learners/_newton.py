@@ -263,7 +263,7 @@ class ONSRegressor(_ClippedNewton, OnlineRegressor):
 
     _parameter_constraints = {
         "mu": [Interval(Real, 0, None, closed="neither")],
-        "radius": [Interval(Real, 0, None, closed="neither")],
+        "radius": [Interval(Real, 1e-100, None, closed="left")],  # its square is a number
         "curvature": [Interval(Real, 0, None, closed="neither"), None],
         **WithIntercept._parameter_constraints,
     }

@@ -181,6 +181,14 @@ def test_mercer_features_refuse_too_many():
         MercerFeatures(degree=2, max_components=50).fit(np.zeros((1, 10)))
 
 
+@pytest.mark.parametrize("scale", [1e-320, 1e308])
+def test_mercer_features_have_a_scale_whose_square_is_a_number(scale):
+    with pytest.raises(ValueError, match=r"'scale' parameter of MercerFeatures must be .* range"):
+        MercerFeatures(scale=scale).fit(np.zeros((1, 2)))
+    for extreme in (1e-50, 1e50):
+        assert np.isfinite(MercerFeatures(scale=extreme).fit_transform(np.ones((2, 2)))).all()
+
+
 @pytest.mark.parametrize("kernel", ["rbf", "matern32", "laplacian"])
 def test_sections_are_the_projection_onto_their_span(kernel):
     X, _ = stream(6)

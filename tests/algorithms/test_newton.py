@@ -87,6 +87,12 @@ def test_sketched_kons_that_keeps_all_is_kons():
     close(model.prequential_predict(X, y), exact, 1e-12)
 
 
+@pytest.mark.parametrize("class_", [KONSRegressor, SketchedKONSRegressor])
+def test_a_whole_number_as_the_ridge(class_):
+    X, y = stream(0)
+    assert_array_equal(class_(mu=10**30).fit(X, y).predict(X), class_(mu=1e30).fit(X, y).predict(X))
+
+
 @pytest.mark.long(every=2)
 @pytest.mark.parametrize("class_", GROWING)
 @pytest.mark.parametrize("name", KERNELS)

@@ -76,6 +76,12 @@ def test_green_ix_learns_whom_to_draw_and_begins_anew():
 
 
 @pytest.mark.long
+def test_a_ball_whose_square_is_no_number():
+    X, y = stream(4)
+    model = BAO2KSClassifier(GRID, radius=1e-320, random_state=0).fit(X, y)
+    assert set(model.predict(X)) <= {-1, 1}
+
+
 def test_it_learns():
     X, y = stream(5, n=1500)
     labels = BAO2KSClassifier(GRID, random_state=0).prequential_predict(X, y)
