@@ -144,6 +144,8 @@ def fault(plan, state):
 def late(state):
     """Return a copy of a state at a row where all is done that is done now and then."""
     state = _rounds._copied(state, True)
+    horizon = state["origin"]["slot"]["mixed"].shape[-2]
+    state["recent"] = _waiting.at_row(state["recent"], state["t"], LATE, horizon)
     state["t"] = LATE
     for ridge in _ridges(state):
         ridge["t"] = LATE

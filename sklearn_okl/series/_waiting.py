@@ -63,6 +63,19 @@ def of_row(recent, names, t, horizon):
     return found
 
 
+def at_row(recent, t, now, horizon):
+    """Return rings at row t as they are at row `now`, where what waits is as old."""
+    moved = {}
+    for name, ring in recent.items():
+        if _steps(name, horizon) is None:
+            moved[name] = np.roll(ring, now - t, axis=0)
+        else:
+            rings = zip(*_rings(name, horizon), strict=True)
+            places = [first + (np.arange(n) + t - now) % n for first, n in rings]
+            moved[name] = ring[np.concatenate(places)]
+    return moved
+
+
 @cache
 def _steps(name, horizon):
     """Return the steps that something is said of, None where it is of no single one."""

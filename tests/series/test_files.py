@@ -26,3 +26,10 @@ def test_files_of_a_series_in_which_a_number_stands_for_none(n):
     model = OnlineForecaster().fit(y[:n])
     again = from_bytes(to_bytes(model))
     assert_array_equal(again.prequential_predict(y[n:]), model.prequential_predict(y[n:]))
+
+
+def test_files_of_a_young_panel_whose_errors_are_next_to_nothing():
+    # 16 rows, told as they were forecast, and then one: what waits is to be found where it was
+    y = [[np.nan, -0.31480037334398414, -1.1169430958078392], [0.4042611097851398, np.nan, np.nan]]
+    model = OnlineForecaster(24, pooled=True).fit(np.array(y))
+    assert_array_equal(from_bytes(to_bytes(model)).predict(), model.predict())
