@@ -83,3 +83,12 @@ def test_sleepers_and_what_is_refused():
     ):
         with pytest.raises(ValueError, match=words):
             QuantileMixture(*arguments)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("rule", ["boa", "ewa", "ml-poly"])
+@pytest.mark.parametrize("unit", [1e-30, 1e8, 1e20])
+def test_targets_of_any_size_are_learnt_without_a_warning(rule, unit):
+    Q, y = stream(60)
+    mixture = QuantileMixture(ALPHA, rule)
+    assert np.isfinite(mixture.learn(mixture.start(3), unit * Q, unit * y)).all()
