@@ -38,7 +38,7 @@ class AdaptedForecaster(SeriesEstimator):
 
     window : int, default=24
         How many of the latest values, and of the latest errors of the base's first step, the
-        regressions of its errors see: a day of hourly rows.
+        regressions of its errors see, at least 2: a day of hourly rows.
 
     Attributes
     ----------
