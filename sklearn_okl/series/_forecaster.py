@@ -150,12 +150,13 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     their size in the long run, lately, and at this phase of the season. All series share a part of
     what misses teach: in a week that is hard for all, one hears it sooner. Shares of rows held are
     those of all series together. A series with few errors borrows from the others; the first ones
-    are as those of a random walk, so that there is an interval from the fourth value on. Where
-    columns are known ahead, or rows have dates, others stand beside these: a ridge regression of
-    the logarithm of errors on the row (its columns, its phase, its forecast) says their size, and
-    misses are heard by the kind of row, part of the day and the week, low, usual or high in a
-    column. Both are mixed by their interval scores, with a bound on what that costs: so an interval
-    is wider on a holiday, in heat, or at the rush hour.
+    are as those of a random walk, so that there is an interval from the fourth value on; of a
+    series that was constant so far, from the 16th. Where columns are known ahead, or rows have
+    dates, others stand beside these: a ridge regression of the logarithm of errors on the row (its
+    columns, its phase, its forecast) says their size, and misses are heard by the kind of row, part
+    of the day and the week, low, usual or high in a column. Both are mixed by their interval
+    scores, with a bound on what that costs: so an interval is wider on a holiday, in heat, or at
+    the rush hour.
 
     *Missing values.* One in y is filled in by its own forecast, and teaches nothing; one in X
     counts as the mean. A series that begins later is NaN until its first value, and so are its
@@ -353,7 +354,8 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
         Returns
         -------
         intervals : ndarray (n_steps, n_levels, 2) or (n_steps, m, n_levels, 2), or DataFrame
-            Lower and upper ends. The whole line where three values are known, or fewer.
+            Lower and upper ends. The whole line where three values are known, or fewer; 15 of a
+            series that was constant so far.
         """
         check_as_frame(as_frame)
         coverage = _intervals.checked_coverage(coverage)
@@ -379,7 +381,8 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
         Returns
         -------
         quantiles : ndarray of shape (n_steps, q) or (n_steps, m, q)
-            They rise with the level; infinite where three values are known, or fewer.
+            They rise with the level; infinite where three values are known, or fewer; 15 of a
+            series that was constant so far.
         """
         alpha = _intervals.checked_coverage(alpha, "alpha")
         said, forecasts = self._asked(X_future, n_steps, _reaches)

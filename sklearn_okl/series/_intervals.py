@@ -208,6 +208,7 @@ def interpolated(known, coverage):
     return np.moveaxis(np.where(mixed >= 0.0, mixed, np.inf), 0, -1)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # sizes beyond all numbers have no end
 def around(forecasts, known, units, coverage):
     """Return intervals (h, m, k, 2) of coverages (k,) around forecasts (h, m) of series in units.
 
@@ -219,6 +220,7 @@ def around(forecasts, known, units, coverage):
     return np.stack([forecasts[..., None] - reach, forecasts[..., None] + reach], axis=-1)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def quantiles(forecasts, known, units, alpha):
     """Return quantiles (h, m, q) of levels (q,), as `around` returns intervals.
 

@@ -182,3 +182,12 @@ def test_short_series_are_lent_the_size_of_the_mean_series():
         of_row = np.where(known, 2.0, 1.0 if t >= 36 else np.nan)[None]
         _intervals.learn(state, t, 0, of_row, np.full((13, 1, 40), 1.0))
     assert (_intervals.usual(state)[0, ~known] < 1.2).all()  # 1.33 where errors count alike
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_numbers_beyond_all_measure_have_ends_or_none():
+    y = 1e-300 * np.random.default_rng(0).normal(size=300)
+    y[[100, 150]] = -9999.0
+    model = OnlineForecaster(3, **SMALL).fit(y)
+    for ends in (model.predict_interval(), model.predict_quantiles()):
+        assert not np.isnan(ends).any()
