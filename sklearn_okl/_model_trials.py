@@ -287,9 +287,10 @@ def try_adapted(model):
     sizes = int(model.horizon), layout["n_series"], int(model.window)
     if _sound.n_corrected(*sizes) > n_numbers(state):
         return "is of other sizes than its parameters"
+    n_first = 0 if layout["first"] is None else len(layout["first"]["labels"])
     fault = unlike(_correction.start(*sizes), state)
-    if fault is not None:
-        return fault
+    if fault is not None or np.shape(model._first) != (n_first, *sizes[:2]):
+        return fault or "has other first rows than labels of these"
     if not model._is_sound(state):
         return "forecasts no numbers"
     future = np.zeros((1, len(layout["ahead"]))) if layout["ahead"] else None

@@ -14,7 +14,7 @@ from .._linalg import one_blas_thread
 from .._prediction_frames import check_as_frame
 from .._types import Any, Array, ArrayLike, Self
 from ..base import _is_finite, twin
-from . import _correction, _fixed_share, _frames, _intervals, _rounds, _views
+from . import _correction, _fixed_share, _frames, _intake, _intervals, _rounds, _views
 from ._forecaster import OnlineForecaster
 from ._shell import SeriesEstimator
 
@@ -306,6 +306,9 @@ class AdaptedForecaster(SeriesEstimator):
                 "our own forecaster is to forecast as many rows as the base."
             )
 
+    def _known_ahead(self):
+        return self._own_forecaster().known_ahead
+
     def _own_forecaster(self):
         """Return our own forecaster, which knows nothing yet."""
         return OnlineForecaster(self.horizon) if self.forecaster is None else clone(self.forecaster)
@@ -317,9 +320,13 @@ class AdaptedForecaster(SeriesEstimator):
         return self._swap(restart, y, base_forecasts, X, X_future, keeps_forecasts)
 
     def _learn_given(self, former, y, base_forecasts, X, X_future, keeps_forecasts):
-        is_start = former is None
+        is_start, series, heard = former is None, _frames.series_of(y), []
+        if keeps_forecasts:
+            layout = None if is_start else self.forecaster_._layout
+            n = _intake.n_of_one_step(layout, series)
+            if n < len(series.values):
+                return self._learn_in_two(former, n, layout, (y, base_forecasts, X), X_future)
         self.forecaster_ = self._own_forecaster() if is_start else twin(self.forecaster_)
-        series, heard = _frames.series_of(y), []
         n, n_series = series.values.shape
         given = _base_of(base_forecasts, (n, self.horizon, n_series))
         _check_aligned(series.index, base_forecasts)
@@ -327,13 +334,19 @@ class AdaptedForecaster(SeriesEstimator):
             y, X, X_future, restart=is_start, keeps_forecasts=keeps_forecasts, heard=heard
         )
         rows, *heard = heard
+        first = given if is_start else np.concatenate([self._first, given])
+        n_before = len(rows.given) - n
+        if n_before:  # our own forecaster has begun anew
+            is_start, given = True, first
+        self._first = first[:0].copy() if self.forecaster_._layout["first"] is None else first
         base = np.full((len(rows.y), *given.shape[1:]), np.nan)
         base[rows.given] = given
         if is_start:
             state = _correction.start(int(self.horizon), n_series, int(self.window))
         else:
             state = _rounds._copied(former, True)
-        asked = dict(zip(rows.given.tolist(), ours, strict=True)) if keeps_forecasts else {}
+        now = rows.given[n_before:].tolist()
+        asked = dict(zip(now, ours, strict=True)) if keeps_forecasts else {}
         forecasts = []
         with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
             for t, (said, is_learnt) in enumerate(heard):

@@ -176,7 +176,11 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     closed days, say, is not learnt: above a twentieth of the rows there is a warning, and
     ``guard=False`` believes them.
 
-    *Persistence.* The cut of the stream into calls changes nothing, to the last bit.
+    *Persistence.* The cut of the stream into calls changes nothing, to the last bit. Where an index
+    of dates or whole numbers has no `freq`, its first 16 labels tell the step, the smallest one of
+    which all of them are whole multiples: days, business days, months or hours. When one tells
+    another step than those before it, the rows so far are learnt again; one row alone tells none,
+    and its forecasts have no index.
 
     References
     ----------
@@ -449,24 +453,35 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
         series = _frames.series_of(y)
         if not len(series.values):
             raise ValueError("y has no rows: there is nothing to learn.")
+        if keeps_forecasts:
+            layout = None if former is None else self._layout
+            n = _intake.n_of_one_step(layout, series)
+            if n < len(series.values):
+                return self._learn_in_two(former, n, layout, (y, X), X_future, heard)
+        known, n_before = former, 0
         if former is None:
             self._layout = _intake.layout_of(series, X, self.known_ahead)
+        elif (anew := _intake.told_anew(self._layout, series, X)) is not None:
+            former, n_before = None, len(self._layout["first"]["labels"])
+            self._layout, series, X = anew
         n_to_come, fills = self.horizon if keeps_forecasts else 1, self.gaps == "fill"
         rows, self._layout = _intake.rows_of(
             self._layout, series, X, n_to_come, former is None, self.max_gap * fills
         )
-        plan = self._plan()  # a first date alone tells no step
+        plan = self._plan()
         future = _intake.future_of(self._layout, X_future, plan.horizon)
         if keeps_forecasts and future is None:
             future = np.empty((0, plan.n_ahead))
-        if former is None:
+        if known is None:
             rng = check_random_state(self.random_state)
             waves = _experts.draw_waves(plan.experts, rng)
             seed = 0 if plan.trees is None else int(rng.randint(2**31 - plan.n_series))
             state = _rounds.start(plan, waves, seed)
+        elif former is None:
+            state = _rounds.start(plan, *_rounds.drawn(known))
         else:
             state = _rounds.successor(former, len(rows.y))
-        has_warned = state["doubts"]["has_warned"]
+        has_warned = known is not None and known["doubts"]["has_warned"]
         with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
             if heard is not None:
                 heard.append(rows)
@@ -475,7 +490,10 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
             which = "'n_faulty_' says how many they are of each series and column."
             text = _faults.many(state["t"], which, "give NaN in its stead")
             warnings.warn(text, UserWarning, stacklevel=5)
-        return state, forecasts[rows.given] if keeps_forecasts else None
+        return state, forecasts[rows.given[n_before:]] if keeps_forecasts else None
+
+    def _known_ahead(self):
+        return self.known_ahead
 
     def _is_sound(self, state, forecasts=None):
         # forecasts of series that have not begun are NaN

@@ -2,8 +2,15 @@
 
 pandas is imported only where a frame of pandas came in. What is kept of an index is plain: its
 kind, its last label, its step and its time zone.
+
+The step is the one that an index has (`freq`, of periods, of a range). Where it has none the first
+`N_TELLING` labels tell it: it is the smallest distance between two, or half of it, and all are
+whole steps apart, in days and months on the clock of the zone, and else in hours. Days may be those
+of business, and months begin or end with any day, or one of business: the step is that of which
+fewest labels are missing, and of several the one of fewest units. So rows tell it, not calls.
 """
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +23,9 @@ _HARMONICS = {"hour_of_day": 3, "day_of_week": 2, "day_of_year": 2}
 _LENGTHS = {"hour_of_day": 86400.0, "day_of_week": 7 * 86400.0, "day_of_year": 365.25 * 86400.0}
 _FEWEST, _MOST = 2.0, 2000.0  # rows in a cycle that the calendar gives features of
 _MOST_LABELS = 2**24  # that are gone through in search of one
+N_TELLING = 16  # labels that tell the step: so many quarters in a row may begin on weekdays
+_N_USUAL = 26  # labels by which a step is measured: five weeks of business days
+_DAY = np.timedelta64(1, "D")
 
 
 class Series(NamedTuple):
@@ -159,39 +169,100 @@ def _index_of(given):
     index = getattr(given, "index", None)
     if index is None or not hasattr(index, "get_indexer"):
         return None
-    kind = type(index).__name__
-    if kind in ("DatetimeIndex", "PeriodIndex") or getattr(index.dtype, "kind", "") in "iu":
-        return index
-    return None
+    if _kind(index) != "numbers" and index.hasnans:
+        raise ValueError(
+            f"The index has {index.isna().sum()} labels that are NaT, no time: correct them, or "
+            "leave their rows out."
+        )
+    is_continued = _kind(index) != "numbers" or getattr(index.dtype, "kind", "") in "iu"
+    return index if is_continued else None
 
 
-def time_of(index, before=None):
-    """Return what is kept of an index: kind, last label, step and zone; `before` knows the step."""
-    kind = type(index).__name__
-    if kind == "DatetimeIndex":
-        step = index.freqstr or (before and before["step"]) or _step_of_dates(index)
-        last, zone = _plain_label(index[-1]), None if index.tz is None else str(index.tz)
-        return {"kind": "dates", "last": last, "step": step, "zone": zone}
-    if kind == "PeriodIndex":
-        return {"kind": "periods", "last": str(index[-1]), "step": index.freqstr, "zone": None}
-    step = before["step"] if before else (int(index[1] - index[0]) if len(index) > 1 else 1)
-    return {"kind": "numbers", "last": int(index[-1]), "step": step, "zone": None}
+def time_of(index, step=None):
+    """Return what is kept of an index: kind, last label, step and zone; None where none is told."""
+    step = step_of(index) if step is None else step
+    zone = None if getattr(index, "tz", None) is None else str(index.tz)
+    return {"kind": _kind(index), "last": label_of(index[-1]), "step": step, "zone": zone}
+
+
+def _kind(index):
+    kinds = {"DatetimeIndex": "dates", "PeriodIndex": "periods"}
+    return kinds.get(type(index).__name__, "numbers")
+
+
+def label_of(label):
+    """Return a label as it is kept: a whole number, or text, of dates with a zone that of UTC."""
+    if isinstance(label, (int, np.integer)):
+        return int(label)
+    has_zone = getattr(label, "tzinfo", None) is not None
+    return str(label.tz_convert("UTC") if has_zone else label)
+
+
+def given_step(index):
+    """Return the step that an index has, as plain text or a whole number; None if it has none."""
+    if type(index).__name__ == "RangeIndex":
+        return int(index.step)
+    step, kind = getattr(index, "freqstr", None), _kind(index)
+    return step if step is None or kind == "periods" or _is_offset(step) else None
+
+
+def _is_offset(step):
+    import pandas as pd
+
+    try:
+        return pd.tseries.frequencies.to_offset(step) is not None
+    except ValueError:  # of an offset of one's own making
+        return False
+
+
+def step_of(index):
+    """Return the step that an index has, or its first labels tell; None where it is one label."""
+    step, first = given_step(index), index[:N_TELLING]
+    check_order(index)
+    if step is not None or len(first) < 2:
+        return step
+    if _kind(index) == "numbers":
+        return int(_smallest(np.diff(np.asarray(first, dtype=np.int64))))
+    return _step_of_dates(first)
 
 
 def _step_of_dates(index):
-    """Return the step of dates as pandas writes it; None where one date tells none."""
+    """Return the step that dates tell, two or more, as pandas writes it."""
     import pandas as pd
 
-    if len(index) < 2:
-        return None
-    step = pd.infer_freq(index) if len(index) > 2 else None
-    if step is None:  # rows may be missing: the commonest distance
-        steps, counts = np.unique(np.diff(index.asi8), return_counts=True)
-        unit = getattr(index, "unit", "ns")
-        step = pd.tseries.frequencies.to_offset(
-            pd.Timedelta(int(steps[np.argmax(counts)]), unit=unit)
-        ).freqstr
-    return step
+    days = np.diff(_wall_times(index))
+    if (days % _DAY).any():
+        utc = index if index.tz is None else index.tz_convert("UTC").tz_localize(None)
+        step = pd.Timedelta(_smallest(np.diff(utc.to_numpy())))
+        hours, rest = divmod(step, pd.Timedelta(hours=1))  # a day of 24 hours is none of a zone
+        offset = pd.tseries.frequencies.to_offset(step) if rest else pd.offsets.Hour(int(hours))
+        return offset.freqstr
+    found = [(*_missing_steps(days // _DAY), pd.offsets.Day)]
+    dates = _wall_times(index).astype("datetime64[D]")
+    business = np.busday_count(dates[:-1], dates[1:])
+    if np.is_busday(dates).all() and business.min() == 1:
+        found.append((*_missing_steps(business), pd.offsets.BDay))
+    months = np.diff(12 * index.year + index.month)
+    for name in ("MonthBegin", "MonthEnd", "BMonthBegin", "BMonthEnd"):
+        offset = getattr(pd.offsets, name)
+        if (months > 0).all() and all(map(offset().is_on_offset, index)):
+            found.append((*_missing_steps(months), offset))
+    _, n, offset = min(found, key=lambda one: one[:2])
+    return offset(n).freqstr
+
+
+def _missing_steps(distances):
+    """Return how many labels are missing, infinity if there is no step, and the units of a step."""
+    n = int(_smallest(distances))
+    missing = np.inf if (distances % n).any() else (distances // n - 1).sum()
+    return float(missing), n
+
+
+def _smallest(distances):
+    """Return the smallest distance between labels, or its half if that alone fits all of them."""
+    n = distances.min()
+    has_half = (distances % n).any() and not (2 * distances % n).any()
+    return n // 2 if has_half else n
 
 
 def continued(time, n):
@@ -199,15 +270,57 @@ def continued(time, n):
     import pandas as pd
 
     if time["kind"] == "dates":
-        last = pd.Timestamp(time["last"])
-        if time["zone"]:
-            last = last.tz_convert(time["zone"])
         offset = pd.tseries.frequencies.to_offset(time["step"])
-        return pd.date_range(last, periods=n + 1, freq=offset)[1:]
+        return pd.date_range(_last(time), periods=n + 1, freq=offset)[1:]
     if time["kind"] == "periods":
         return pd.period_range(time["last"], periods=n + 1, freq=time["step"])[1:]
     start, step = time["last"] + time["step"], time["step"]
     return pd.RangeIndex(start, start + n * step, step)
+
+
+def check_order(index):
+    """Refuse labels that are not in order."""
+    if not index.is_monotonic_increasing or not index.is_unique:
+        raise ValueError(
+            "The index of y is out of order, or has a label twice. Sort the rows by it, and leave "
+            "one row of each label: rows are learnt in order."
+        )
+
+
+def check_after(time, index):
+    """Refuse labels that are of another kind than the last one, out of order, or not after it."""
+    check_order(index)
+    kind, zone = _kind(index), getattr(index, "tz", None)
+    if kind != time["kind"] or (kind == "dates" and (zone is None) != (time["zone"] is None)):
+        found, known = _described(kind, zone), _described(time["kind"], time["zone"])
+        raise ValueError(
+            f"The index of y holds {found}, but that of the rows learnt held {known}. Give the "
+            "same kind of labels, or call 'fit' to start afresh."
+        )
+    if kind == "periods" and index.freqstr != time["step"]:
+        raise ValueError(
+            f"The index of y holds periods of {index.freqstr}, but that of the rows learnt held "
+            f"periods of {time['step']}. Convert them, by asfreq, or call 'fit' to start afresh."
+        )
+    if not index[0] > _last(time):
+        raise ValueError(
+            f"y begins at {index[0]}, but {time['last']} has been learnt: a target is out of "
+            "order. Give rows after those learnt, or call 'fit' to start afresh."
+        )
+
+
+def _described(kind, zone):
+    return kind if kind != "dates" else f"dates {'without' if zone is None else 'with'} a zone"
+
+
+def _last(time):
+    """Return the last label as pandas has it."""
+    import pandas as pd
+
+    if time["kind"] == "dates":
+        last = pd.Timestamp(time["last"])
+        return last.tz_convert(time["zone"]) if time["zone"] else last
+    return time["last"] if time["kind"] == "numbers" else pd.Period(time["last"], time["step"])
 
 
 def places(time, index):
@@ -218,16 +331,11 @@ def places(time, index):
     ValueError
         If labels are not in order, or not whole steps after the last one.
     """
-    if not index.is_monotonic_increasing or not index.is_unique:
-        raise ValueError(
-            "The index of y is out of order, or has a label twice. Sort the rows by it, and leave "
-            "one row of each label: rows are learnt in order."
-        )
-    if time["step"] is None:  # one row so far
-        time = time | {"step": _step_of_dates(_with_last(time, index))}
+    check_after(time, index)
     if time["kind"] == "numbers":
-        found, remainder = np.divmod(np.asarray(index) - time["last"], time["step"])
-        found[remainder != 0] = 0 if found[0] <= 0 else -1
+        steps = np.asarray(index, dtype=np.int64) - time["last"]
+        found, remainder = np.divmod(steps, time["step"])
+        found[remainder != 0] = 0
     else:
         n = 64 + 2 * len(index)
         known = continued(time, n)
@@ -240,42 +348,38 @@ def places(time, index):
                 )
             known = continued(time, n)
         found = known.get_indexer(index) + 1
-        if index[0] < known[0]:
-            found[0] = 0
-    if found[0] <= 0 and (time["kind"] == "numbers" or index[0] < known[0]):
-        raise ValueError(
-            f"y begins at {index[0]}, but {time['last']} has been learnt: a target is out of "
-            "order. Give rows after those learnt, or call 'fit' to start afresh."
-        )
     if (found <= 0).any():
         label = index[np.flatnonzero(found <= 0)[0]]
         raise ValueError(
             f"The index of y has {label}, which is not a whole number of steps ({time['step']}) "
-            f"after {time['last']}. Resample the series to regular steps first."
+            f"after {time['last']}. Resample the series to regular steps first; if they are, give "
+            "the index its freq."
         )
-    return found, time
+    return found
 
 
-def _with_last(time, index):
+def joined(labels, index):
+    """Return an index with labels before it, as `label_of` keeps them."""
     import pandas as pd
 
-    last = pd.Timestamp(time["last"])
-    last = last.tz_convert(time["zone"]) if time["zone"] else last
-    return index.insert(0, last)
+    if _kind(index) == "numbers":
+        return pd.Index([*labels, *index])
+    first = pd.DatetimeIndex([pd.Timestamp(label) for label in labels])
+    return first.append(index) if index.tz is None else first.tz_convert(index.tz).append(index)
 
 
 def before(index, time):
     """Return the time one step before an index."""
     import pandas as pd
 
+    if time["step"] is None:
+        return time
     if time["kind"] == "numbers":
         return time | {"last": int(index[0]) - time["step"]}
     if time["kind"] == "periods":
         return time | {"last": str(index[0] - 1)}
-    if time["step"] is None:
-        return time
-    label = index[0] - pd.tseries.frequencies.to_offset(time["step"])
-    return time | {"last": _plain_label(label)}
+    offset = pd.tseries.frequencies.to_offset(time["step"])
+    return time | {"last": label_of(pd.date_range(end=index[0], periods=2, freq=offset)[0])}
 
 
 def is_unlabelled(index, is_start):
@@ -283,18 +387,11 @@ def is_unlabelled(index, is_start):
     return type(index).__name__ == "RangeIndex" and index.start == 0 and not is_start
 
 
-def _plain_label(label):
-    return str(label if label.tzinfo is None else label.tz_convert("UTC"))
-
-
-def cycles_of(index, time):
-    """Return the cycles of the calendar that an index of dates goes through in 2 to 2000 rows."""
-    if time is None or time["kind"] == "numbers":
+def cycles_of(time):
+    """Return the cycles of the calendar that dates of a step go through in 2 to 2000 rows."""
+    if time is None or time["kind"] == "numbers" or time["step"] is None:
         return ()
-    if time["step"] is None:
-        return ("hour_of_day", "day_of_week")
-    times = _wall_times(index if len(index) > 1 else continued(time, 2))
-    step = float(np.median(np.diff(times) / np.timedelta64(1, "s")))
+    step = float(np.median(_usual_steps(time["kind"], time["step"])))
     return tuple(name for name in _LENGTHS if _FEWEST <= _LENGTHS[name] / step <= _MOST)
 
 
@@ -302,19 +399,29 @@ def rows_in_cycles(time):
     """Return how many rows are in a day, a week and a year of an index of dates, if at least 2."""
     if time is None or time["kind"] == "numbers" or time["step"] is None:
         return ()
-    times = _wall_times(continued(time, 25))
-    step = (times[-1] - times[0]) / np.timedelta64(1, "s") / 24.0
+    step = _usual_steps(time["kind"], time["step"]).mean()
     rows = [(seconds / step, abs(seconds / step % 1.0 - 0.5)) for seconds in _LENGTHS.values()]
     return tuple(round(n) for n, off in rows[:2] if n >= _FEWEST and off > 0.49) + tuple(
         round(n) for n, _ in rows[2:] if n >= _FEWEST
     )
 
 
+@cache
+def _usual_steps(kind, step):
+    """Return the seconds between labels of a step, wherever a series stands, and in no zone."""
+    import pandas as pd
+
+    a_range = pd.date_range if kind == "dates" else pd.period_range
+    labels = a_range("2001-01-01", periods=_N_USUAL, freq=step)
+    return np.diff(_wall_times(labels)) / np.timedelta64(1, "s")
+
+
 def calendar(index, cycles):
     """Return sines and cosines of where dates are in cycles, with harmonics (n, c)."""
     if not cycles:
         return np.zeros((len(index), 0))
-    circles = CalendarFeatures(cycles).transform(_wall_times(index)[:, None])
+    times = _wall_times(index).astype("datetime64[us]")
+    circles = CalendarFeatures(cycles).transform(times[:, None])
     parts = []
     for k, name in enumerate(cycles):
         turn = circles[:, 2 * k + 1] + 1j * circles[:, 2 * k]
@@ -333,7 +440,7 @@ def _wall_times(index):
         index = index.to_timestamp()
     if index.tz is not None:
         index = index.tz_localize(None)
-    return index.to_numpy().astype("datetime64[us]")
+    return index.to_numpy()
 
 
 def framed(values, is_flat, names, time):

@@ -1,7 +1,9 @@
 """What comes in, held against what came before: series, columns and their index, as plain arrays.
 
 The layout of a forecaster says what came in so far: how many series and columns, their names, which
-columns are known ahead, and where in time the last row was. It is a dict of plain values.
+columns are known ahead, and where in time the last row was. It is a dict of plain values, and of
+the first rows, as long as their labels have yet to tell what the step is: where they tell another
+one, all of them are learnt again.
 """
 
 from typing import NamedTuple
@@ -33,13 +35,15 @@ class SeriesRows(NamedTuple):
 
 def layout_of(series, X, known_ahead):
     """Return the layout of a forecaster that begins with some rows."""
-    time = _frames.time_of(series.index) if series.index is not None else None
+    index, m = series.index, series.values.shape[1]
+    time = None if index is None else _frames.time_of(index)
+    is_told = index is None or _frames.given_step(index) is not None
     layout = {
-        "n_series": series.values.shape[1],
+        "n_series": m,
         "is_flat": series.is_flat,
         "names": series.names,
         "time": time,
-        "cycles": _frames.cycles_of(series.index, time),
+        "cycles": _frames.cycles_of(time),
         "columns": None,
         "n_columns": 0,
         "ahead": [],
@@ -51,7 +55,36 @@ def layout_of(series, X, known_ahead):
         ahead = _places_ahead(known_ahead, values.shape[1], names)
         now = [k for k in range(values.shape[1]) if k not in ahead]
         layout |= {"columns": names, "n_columns": values.shape[1], "ahead": ahead, "now": now}
-    return layout
+    return layout | {"first": None if is_told else _no_rows(m, layout["n_columns"])}
+
+
+def _no_rows(n_series, n_columns):
+    return {"labels": [], "y": np.empty((0, n_series)), "X": np.empty((0, n_columns))}
+
+
+def told_anew(layout, series, X):
+    """Return the layout, series and columns of all rows so far if they tell another step; or None.
+
+    Raises
+    ------
+    ValueError
+        If the rows do not continue what came before.
+    """
+    first, index = layout["first"], series.index
+    if first is None or index is None or _frames.is_unlabelled(index, False):
+        return None
+    _check_series(layout, series)
+    values = _columns(layout, X, len(series.values), index)
+    _frames.check_after(layout["time"], index)
+    labels = _frames.joined(first["labels"], index)
+    time = _frames.time_of(labels, _frames.given_step(index))
+    if time["step"] == layout["time"]["step"]:
+        return None
+    is_told = _frames.given_step(index) is not None
+    no_rows = None if is_told else _no_rows(layout["n_series"], layout["n_columns"])
+    layout = layout | {"time": time, "cycles": _frames.cycles_of(time), "first": no_rows}
+    y = np.concatenate([first["y"], series.values])
+    return layout, series._replace(values=y, index=labels), np.concatenate([first["X"], values])
 
 
 def _places_ahead(known_ahead, n_columns, names):
@@ -69,6 +102,42 @@ def _places_ahead(known_ahead, n_columns, names):
                 + (f"it has {names}." if names else f"it has the columns 0 to {n_columns - 1}.")
             )
     return sorted(set(places))
+
+
+def n_of_one_step(layout, series):
+    """Return how many rows come before the first label that tells another step than those before.
+
+    A row is told by its own label, too; `layout` is None at a start.
+    """
+    index, n = series.index, len(series.values)
+    is_start, labels = layout is None, index
+    if index is None or _frames.is_unlabelled(index, is_start):
+        return n
+    if not is_start:
+        if layout["first"] is None:
+            return n
+        _frames.check_after(layout["time"], index)
+        labels = _frames.joined(layout["first"]["labels"], index)
+    if _frames.given_step(index) is not None:
+        return n
+    n_before = len(labels) - n
+    step = _frames.step_of(labels[: n_before + 1])
+    for k in range(n_before + 2, min(len(labels), _frames.N_TELLING) + 1):
+        if _frames.step_of(labels[:k]) != step:
+            return k - 1 - n_before
+    return n
+
+
+def ahead_of(layout, X, X_future, horizon):
+    """Return the columns known ahead (k, n_ahead), k <= horizon, of rows to come and of the next.
+
+    X are the columns of those that are known already; None where none is known ahead.
+    """
+    if X is None or not layout["ahead"]:
+        return None
+    values = _frames.columns_of(X)[0][:, layout["ahead"]]
+    future = future_of(layout | {"time": None}, X_future, horizon)
+    return (values if future is None else np.concatenate([values, future]))[:horizon]
 
 
 def rows_of(layout, series, X, horizon, is_start, max_gap):
@@ -104,9 +173,24 @@ def rows_of(layout, series, X, horizon, is_start, max_gap):
     if time is not None:
         before, time = time, _moved(time, n)
         if layout["cycles"]:
-            calendar = _calendar(layout["cycles"], before, n + horizon, series.index)
+            calendar = _calendar(layout["cycles"], before, n + horizon)
     rows = SeriesRows(y, columns[:, layout["ahead"]], columns[:, layout["now"]], calendar, places)
-    return rows, layout | {"time": time}
+    return rows, layout | {"time": time, "first": _first(layout, series, values, is_start)}
+
+
+def _first(layout, series, values, is_start):
+    """Return the first rows with those that came; None where they no longer tell the step."""
+    first, index = layout["first"], series.index
+    if first is None or index is None or _frames.is_unlabelled(index, is_start):
+        return None
+    n = len(first["labels"]) + len(index)
+    if n >= _frames.N_TELLING or (not is_start and _frames.given_step(index) is not None):
+        return None
+    return {
+        "labels": [*first["labels"], *map(_frames.label_of, index)],
+        "y": np.concatenate([first["y"], series.values]),
+        "X": np.concatenate([first["X"], values]),
+    }
 
 
 def future_of(layout, X_future, horizon):
@@ -205,25 +289,19 @@ def _places(layout, series, is_start):
         return np.arange(n), None
     if is_start:
         time = _frames.before(series.index, time)
-    if time["step"] is None and is_start:  # one date, which tells no step
+    elif series.index is None or _frames.is_unlabelled(series.index, is_start):
+        return np.arange(n), None if time["step"] is None else time  # one date, and no other
+    if time["step"] is None:  # one label, which tells none
         return np.arange(n), time
-    if series.index is None or _frames.is_unlabelled(series.index, is_start):
-        return np.arange(n), time
-    places, time = _frames.places(time, series.index)
-    return places - 1, time
+    return _frames.places(time, series.index) - 1, time
 
 
-def _calendar(cycles, time, n, index=None):
-    """Return features of the n rows after a time; where one date tells no step, 0 beyond it."""
-    if time["step"] is not None:
-        return _frames.calendar(_frames.continued(time, n), cycles)
-    features = np.zeros((n, _frames.n_calendar(cycles)))
-    if index is not None:
-        features[: len(index)] = _frames.calendar(index, cycles)
-    return features
+def _calendar(cycles, time, n):
+    """Return features of the n rows after a time."""
+    return _frames.calendar(_frames.continued(time, n), cycles)
 
 
 def _moved(time, n):
     if time["step"] is None:
         return time
-    return _frames.time_of(_frames.continued(time, n), time)
+    return time | {"last": _frames.label_of(_frames.continued(time, n)[-1])}

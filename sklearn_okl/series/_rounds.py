@@ -75,6 +75,12 @@ def start(plan, waves, seed=0):
     return state | {"recent": recent | {"n_written": np.zeros(1, dtype=np.int64)}}
 
 
+def drawn(state):
+    """Return what was drawn at the start of a state: waves, and the seed of trees."""
+    waves = [own.get("frequencies") for own in state["experts"]]
+    return waves, state["trees"][0]["seed"] if "trees" in state else 0
+
+
 def successor(state, n_rows):
     """Return a state that can learn so many rows without changing the one given.
 
@@ -509,8 +515,7 @@ def _judge_and_absorb(plan, state, row, calendar):
 def _learn_again(plan, state, rows):
     """Begin anew with the first rows (n, m + d), NaN for faults."""
     doubts, is_fault = state["doubts"], np.zeros(rows.shape, dtype=bool)
-    waves = [own.get("frequencies") for own in state["experts"]]
-    seed = state["trees"][0]["seed"] if plan.trees is not None else 0
+    waves, seed = drawn(state)
     del state["experts"], state["recent"]  # before there are others: these are large
     state.update(start(plan, waves, seed), doubts=doubts)
     for t, sound in enumerate(rows):

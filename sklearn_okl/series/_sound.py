@@ -175,4 +175,15 @@ def fault_of_layout(layout):
             return "has a time that does not go on"
         if layout["is_flat"] and not names:
             return "has a series without a name"
+    return None if layout["first"] is None else _fault_of_first(layout)
+
+
+def _fault_of_first(layout):
+    """Return what is wrong with the first rows of a layout, whose labels tell the step, or None."""
+    labels, parts = layout["first"]["labels"], (layout["first"]["y"], layout["first"]["X"])
+    time, widths = layout["time"], (layout["n_series"], layout["n_columns"])
+    if time is None or not 0 < len(labels) < _frames.N_TELLING or labels[-1] != time["last"]:
+        return "has first rows that are none"
+    if any(np.shape(part) != (len(labels), n) for part, n in zip(parts, widths, strict=True)):
+        return "has other first rows than labels of these"
     return None

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from sklearn_okl import AdaptedForecaster, OnlineForecaster, load, save
+from sklearn_okl import AdaptedForecaster, OnlineForecaster, from_bytes, load, save, to_bytes
 from sklearn_okl.series import _correction, _experts, _fixed_share
 from tests.oracles import adapted as oracle
 
@@ -327,6 +327,21 @@ def test_frames_are_continued_and_gaps_are_silent():
     assert said.name == "load"
     with pytest.raises(ValueError, match=r"indexes of y and base_forecasts differ"):
         model.partial_fit(series.iloc[105:], frame.iloc[104:109])
+
+
+@pytest.mark.parametrize("n", [8, 20])
+def test_labels_tell_the_step_however_rows_are_cut(n):
+    pandas = pytest.importorskip("pandas")
+    y, base = stream(1)
+    index = pandas.DatetimeIndex(list(pandas.date_range("2024-01-04", periods=n, freq="B")))
+    series = pandas.Series(y[:n, 0], index=index)
+    whole, parts = adapted(), adapted()
+    said = whole.prequential_predict(series, base[:n, :, 0])
+    told = [parts.prequential_predict(series[t : t + 1], base[t : t + 1]) for t in range(n)]
+    assert_array_equal(np.concatenate(told), said)
+    for model in (parts, from_bytes(to_bytes(parts)), adapted().fit(series, base[:n])):
+        assert_array_equal(model.regret_, whole.regret_)
+        assert_array_equal(model.predict(base[n]), whole.predict(base[n]))
 
 
 @pytest.mark.long

@@ -33,3 +33,13 @@ def test_files_of_a_young_panel_whose_errors_are_next_to_nothing():
     y = [[np.nan, -0.31480037334398414, -1.1169430958078392], [0.4042611097851398, np.nan, np.nan]]
     model = OnlineForecaster(24, pooled=True).fit(np.array(y))
     assert_array_equal(from_bytes(to_bytes(model)).predict(), model.predict())
+
+
+@pytest.mark.parametrize("n", [1, 2, 9])
+def test_files_of_a_series_whose_labels_have_yet_to_tell_the_step(n):
+    pd = pytest.importorskip("pandas")
+    index = pd.DatetimeIndex(list(pd.date_range("2024-01-05", periods=30, freq="B")))
+    y = pd.Series(np.random.default_rng(n).normal(size=30), index=index)
+    model = OnlineForecaster(6).fit(y[:n])
+    again = from_bytes(to_bytes(model))
+    assert_array_equal(again.prequential_predict(y[n:]), model.prequential_predict(y[n:]))

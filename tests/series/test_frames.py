@@ -1,8 +1,11 @@
 """Series as frames: their index is held against what came before, and forecasts continue it."""
 
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from sklearn_okl import AdaptedForecaster, OnlineForecaster
@@ -55,6 +58,131 @@ def test_gaps_in_time_are_missing_rows():
     expected = OnlineForecaster(3, **SMALL).prequential_predict(missing)
     assert_array_equal(forecasts, expected[there])
     assert filling.n_samples_seen_ == 60
+
+
+N_TOLD = 20
+TOLD = {
+    "days": pd.date_range("2024-01-01", periods=N_TOLD),
+    "days of Berlin": pd.date_range("2024-03-25", periods=N_TOLD, tz="Europe/Berlin"),
+    "weeks": pd.date_range("2024-01-01", periods=N_TOLD, freq="W"),
+    "36 hours": pd.date_range("2024-01-01", periods=N_TOLD, freq="36h"),
+    "hours": pd.date_range("2024-03-30 20:00", periods=N_TOLD, freq="h", tz="Europe/Berlin"),
+    "24 hours": pd.date_range("2024-03-25", periods=N_TOLD, freq="24h", tz="UTC").tz_convert(
+        "Europe/Berlin"
+    ),
+    "business days": pd.date_range("2024-01-05", periods=N_TOLD, freq="B"),
+    "months": pd.date_range("2024-01-01", periods=N_TOLD, freq="MS"),
+    "ends of months": pd.date_range("2024-01-31", periods=N_TOLD, freq="ME"),
+    "last business days": pd.date_range("2024-01-31", periods=N_TOLD, freq="BME"),
+    "quarters": pd.date_range("2024-02-01", periods=N_TOLD, freq="QS-FEB"),
+    "years": pd.date_range("2000-12-31", periods=N_TOLD, freq="YE"),
+    "numbers": pd.Index(np.arange(N_TOLD)),
+    "even numbers": pd.Index(4 + 2 * np.arange(N_TOLD)),
+    "multiples of seven": pd.Index(7 * np.arange(N_TOLD)),
+}
+
+
+def without_freq(index):
+    return type(index)(list(index))
+
+
+@pytest.mark.long(every=3)
+@pytest.mark.parametrize("gaps", ["refuse", "fill"])
+@pytest.mark.parametrize("what", TOLD)
+def test_labels_tell_the_step_however_rows_are_cut(what, gaps):
+    index = TOLD[what]
+    there = np.arange(17) if gaps == "refuse" else np.delete(np.arange(17), [1, 2, 5, 12])
+    y = pd.Series(values(17)[there], index=without_freq(index)[there])
+    model = OnlineForecaster(3, gaps=gaps, **SMALL)
+    whole, fitted = clone(model), clone(model).fit(y)
+    said = whole.prequential_predict(y)
+    assert whole.n_samples_seen_ == 17
+    assert_array_equal(whole.predict().index, index[17:])
+    for first in (1, 2, 3):
+        parts, told = clone(model), []
+        for low, high in zip([0, *range(first, len(y))], range(first, len(y) + 1), strict=True):
+            told.append(parts.prequential_predict(y[low:high]))
+        assert_array_equal(np.concatenate(told), said)
+        for other in (whole, fitted):
+            assert_array_equal(parts.predict_interval(), other.predict_interval())
+            assert pickle.dumps(parts._layout) == pickle.dumps(other._layout)
+
+
+def test_a_step_that_no_label_tells_is_refused():
+    for labels in (
+        ["2024-01-15", "2024-02-15", "2024-03-15"],  # no day of business each
+        ["2024-01-01 00:00:00", "2024-01-01 00:15:01", "2024-01-01 00:30:00"],
+    ):
+        y = pd.Series([1.0, 2.0, 3.0], index=pd.DatetimeIndex(labels))
+        with pytest.raises(ValueError, match=r"not a whole number of steps .* its freq"):
+            OnlineForecaster(gaps="fill").fit(y)
+
+
+def test_one_label_tells_no_step_and_rows_without_any_tell_none():
+    y = pd.Series(values(), index=without_freq(pd.date_range("2024-01-01", periods=60)))
+    model = OnlineForecaster(3, **SMALL).fit(y[:1])
+    assert isinstance(model.predict(), np.ndarray)
+    model.partial_fit(y[1:30].to_numpy())
+    assert isinstance(model.predict(), np.ndarray)
+    model = OnlineForecaster(3, **SMALL).fit(y[:2]).partial_fit(y[2:57].to_numpy())
+    assert_array_equal(model.predict().index, y.index[57:])
+
+
+def test_columns_ahead_are_known_where_a_label_tells_another_step():
+    index = without_freq(pd.date_range("2024-01-04", periods=12, freq="B"))  # from a Thursday on
+    y = pd.Series(values(12), index=index)
+    X = pd.DataFrame({"price": values(12) ** 2}, index=index)
+    said = OnlineForecaster(3, **SMALL).prequential_predict(y[:9], X[:9], X[9:])
+    parts, told = OnlineForecaster(3, **SMALL), []
+    for t in range(9):
+        ahead = X[t + 1 : t + 4].to_numpy()
+        told.append(parts.prequential_predict(y[t : t + 1], X[t : t + 1], ahead)[0])
+    assert_array_equal(told, said)
+    assert np.isfinite(said[1:]).all()
+
+
+def test_a_model_is_drawn_once_though_it_begins_anew():
+    y = pd.Series(values(20), index=without_freq(pd.date_range("2024-01-05", periods=20, freq="B")))
+    whole = OnlineForecaster(random_state=np.random.RandomState(3), **SMALL).fit(y)
+    parts = OnlineForecaster(random_state=np.random.RandomState(3), **SMALL)
+    for t in range(20):
+        parts.partial_fit(y[t : t + 1])
+    assert_array_equal(parts.predict(), whole.predict())
+
+
+def test_a_clock_that_changes_is_no_other_season():
+    index = pd.date_range("2024-03-25", periods=240, freq="h", tz="Europe/Berlin")
+    days = np.sin(2 * np.pi * np.arange(240) / 24.0)
+    y = pd.Series(days + 0.1 * values(240), index=index)
+    whole = OnlineForecaster(3, **SMALL).fit(y)
+    parts = OnlineForecaster(3, **SMALL)
+    for low in range(0, 240, 20):
+        parts.partial_fit(y[low : low + 20])
+    assert_array_equal(parts.predict(), whole.predict())
+
+
+LABELS = {
+    "dates": pd.date_range("2024-01-01", periods=60),
+    "dates with": pd.date_range("2024-01-01", periods=60, tz="Europe/Berlin"),
+    "periods": pd.period_range("2024-01-01", periods=60, freq="D"),
+    "periods of h": pd.period_range("2024-01-01", periods=60, freq="h"),
+    "numbers": pd.RangeIndex(5, 65),
+}
+
+
+@pytest.mark.parametrize("before", LABELS)
+def test_labels_of_another_kind_are_refused(before):
+    model = OnlineForecaster(**SMALL).fit(pd.Series(values(30), index=LABELS[before][:30]))
+    for other in LABELS.keys() - {before}:
+        with pytest.raises(ValueError, match=r"The index of y holds"):
+            model.partial_fit(pd.Series(values(30), index=LABELS[other][30:]))
+        first = OnlineForecaster(**SMALL).fit(pd.Series([1.0], index=LABELS[before][[0]]))
+        with pytest.raises(ValueError, match=r"The index of y holds"):
+            first.partial_fit(pd.Series(values(30), index=LABELS[other][30:]))
+    for kind in ("dates", "periods"):
+        index = LABELS[kind].insert(3, pd.NaT)
+        with pytest.raises(ValueError, match="1 labels that are NaT"):
+            model.partial_fit(pd.Series(values(61), index=index))
 
 
 @pytest.mark.long
