@@ -199,6 +199,18 @@ def set_state(**values):
     return lambda model: model._state.update(values)
 
 
+def first_rows(labels, n):
+    """Let a forecaster have n first rows, of labels that are two apart."""
+
+    def spoil(model):
+        layout = model._layout
+        time = {"kind": "numbers", "last": labels[-1], "step": 2, "zone": None}
+        y, X = np.zeros((n, layout["n_series"])), np.zeros((n, layout["n_columns"]))
+        layout.update(names=["a"], time=time, first={"labels": labels, "y": y, "X": X})
+
+    return spoil
+
+
 def negative_inverse(model):
     state = model._state
     (place, A, P), *_ = state["inverse"].groups
@@ -982,6 +994,26 @@ SPOILT = {
         OnlineForecaster(3),
         lambda m: m._layout.update(ahead=[5]),
         "not those of X",
+    ),
+    "first rows of a series without labels": (
+        OnlineForecaster(3),
+        lambda m: m._layout.update(first={"labels": [1], "y": np.zeros((1, 1)), "X": None}),
+        "first rows that are none",
+    ),
+    "first rows and their labels": (
+        OnlineForecaster(3),
+        first_rows([1, 3], n=1),
+        "other first rows than labels",
+    ),
+    "labels of first rows": (
+        OnlineForecaster(3),
+        first_rows([1, 4, 9], n=3),
+        "a step that its labels do not tell",
+    ),
+    "first forecasts of a base": (
+        AdaptedForecaster(3, forecaster=OnlineForecaster(3)),
+        lambda m: setattr(m, "_first", np.zeros((1, 3, 1))),
+        "other first rows than labels",
     ),
     "parameters of another's model": (
         RefitRegressor(Ridge(), window=50),

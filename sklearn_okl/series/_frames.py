@@ -358,14 +358,20 @@ def places(time, index):
     return found
 
 
-def joined(labels, index):
-    """Return an index with labels before it, as `label_of` keeps them."""
+def index_of(time, labels):
+    """Return the index of labels as `label_of` keeps them, of the kind and zone of a time."""
     import pandas as pd
 
-    if _kind(index) == "numbers":
-        return pd.Index([*labels, *index])
-    first = pd.DatetimeIndex([pd.Timestamp(label) for label in labels])
-    return first.append(index) if index.tz is None else first.tz_convert(index.tz).append(index)
+    if time["kind"] == "numbers":
+        return pd.Index(labels)
+    index = pd.DatetimeIndex([pd.Timestamp(label) for label in labels])
+    return index.tz_convert(time["zone"]) if time["zone"] else index
+
+
+def joined(time, labels, index):
+    """Return an index with labels before it, as `index_of` takes them."""
+    index = index.tz_convert(time["zone"]) if time["zone"] else index
+    return index_of(time, labels).append(index)
 
 
 def before(index, time):

@@ -76,7 +76,7 @@ def told_anew(layout, series, X):
     _check_series(layout, series)
     values = _columns(layout, X, len(series.values), index)
     _frames.check_after(layout["time"], index)
-    labels = _frames.joined(first["labels"], index)
+    labels = _frames.joined(layout["time"], first["labels"], index)
     time = _frames.time_of(labels, _frames.given_step(index))
     if time["step"] == layout["time"]["step"]:
         return None
@@ -117,7 +117,7 @@ def n_of_one_step(layout, series):
         if layout["first"] is None:
             return n
         _frames.check_after(layout["time"], index)
-        labels = _frames.joined(layout["first"]["labels"], index)
+        labels = _frames.joined(layout["time"], layout["first"]["labels"], index)
     if _frames.given_step(index) is not None:
         return n
     n_before = len(labels) - n

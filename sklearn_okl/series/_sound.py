@@ -186,4 +186,6 @@ def _fault_of_first(layout):
         return "has first rows that are none"
     if any(np.shape(part) != (len(labels), n) for part, n in zip(parts, widths, strict=True)):
         return "has other first rows than labels of these"
+    if _frames.step_of(_frames.index_of(time, labels)) != time["step"]:
+        return "has a step that its labels do not tell"
     return None
