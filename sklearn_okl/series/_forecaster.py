@@ -385,8 +385,7 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
         Returns
         -------
         quantiles : ndarray of shape (n_steps, q) or (n_steps, m, q)
-            They rise with the level; infinite where three values are known, or fewer; 15 of a
-            series that was constant so far.
+            They rise with the level; infinite where an interval is the whole line.
         """
         alpha = _intervals.checked_coverage(alpha, "alpha")
         said, forecasts = self._asked(X_future, n_steps, _reaches)
