@@ -231,7 +231,7 @@ def _step_of_dates(index):
     import pandas as pd
 
     days = np.diff(_wall_times(index))
-    if (days % _DAY).any():
+    if (days % _DAY).any() or not days.all():  # an hour that comes twice is no day
         utc = index if index.tz is None else index.tz_convert("UTC").tz_localize(None)
         step = pd.Timedelta(_smallest(np.diff(utc.to_numpy())))
         hours, rest = divmod(step, pd.Timedelta(hours=1))  # a day of 24 hours is none of a zone

@@ -67,6 +67,9 @@ TOLD = {
     "weeks": pd.date_range("2024-01-01", periods=N_TOLD, freq="W"),
     "36 hours": pd.date_range("2024-01-01", periods=N_TOLD, freq="36h"),
     "hours": pd.date_range("2024-03-30 20:00", periods=N_TOLD, freq="h", tz="Europe/Berlin"),
+    "an hour twice": pd.date_range("2024-10-27", periods=N_TOLD, freq="h", tz="UTC").tz_convert(
+        "CET"
+    ),
     "24 hours": pd.date_range("2024-03-25", periods=N_TOLD, freq="24h", tz="UTC").tz_convert(
         "Europe/Berlin"
     ),
