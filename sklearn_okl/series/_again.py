@@ -18,8 +18,8 @@ def n_experts(n_seasons):
     return n_seasons + 2 + N_ECHOES
 
 
-def snapshot(values, seasons, echoes):
-    """Return what an origin says beside the values (n, m) so far.
+def snapshot(values, last, seasons, echoes):
+    """Return what an origin says beside the values (n, m) so far, and the one that it goes on from.
 
     Under "again" are the lengths of the seasons and of the echoes, 0 for none (k,), under "beside"
     (k, m) the means in the stead of seasons that are not known, the present distance from the first
@@ -29,19 +29,19 @@ def snapshot(values, seasons, echoes):
     for k in np.flatnonzero(seasons == 0):
         beside[k] = values[-MEANS[k % 3] :].mean(axis=0)
     before = values[-1 - seasons[0]] if seasons[0] else beside[0]
-    beside[-2] = (values[-1] - before) / (1.0 if seasons[0] else 2.0)
+    beside[-2] = (last - before) / (1.0 if seasons[0] else 2.0)
     if echoes[SELDOM]:
         beside[-1] = _echoes.mean_distance(values, echoes[SELDOM])
     return {"again": np.concatenate([seasons, echoes]), "beside": beside}
 
 
-def of_next(values, known, horizon):
+def of_next(values, last, known, horizon):
     """Return what an origin with a snapshot says of the next rows (experts, H, m).
 
     The experts are the latest value, the season again for each season, the first season again at
     the present distance from it, and the echoes, NaN for those that are silent.
     """
-    return _forecasts(values, values[-1], known, 0, np.arange(horizon))
+    return _forecasts(values, last, known, 0, np.arange(horizon))
 
 
 def of_row(plan, values, said):

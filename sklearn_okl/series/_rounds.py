@@ -19,6 +19,7 @@ from . import (
     _doubts,
     _echoes,
     _experts,
+    _far_values,
     _intervals,
     _mixture,
     _new_seasons,
@@ -48,8 +49,11 @@ def start(plan, waves, seed=0):
     n_rows = max(_seasons.N_ROWS, longest + 1)
     state = {
         "t": 0,
-        "views": [_views.start(m, n_rows + horizon * (k == RAW)) for k in range(plan.n_views)],
+        "views": [
+            _views.start(m, n_rows + horizon * (k == RAW), longest + 1) for k in range(plan.n_views)
+        ],
         "beyond": _views.no_doubts(m),  # of values beyond the fence
+        "far": _far_values.start(m),
         "doubts": _doubts.start(m, plan.n_ahead + plan.n_now, plan.n_calendar),
         "seasons": np.array(plan.seasons or (0,) * _seasons.N_SEASONS, dtype=np.int64),
         # where features and experts on them stand, which a season that is over has until another's
@@ -146,8 +150,9 @@ def issue(plan, state, calendar):
     smoothed = _smoothing.mixed(state["smoothing"], horizon, latest)
     if not state["smoothing"]["seasons"]:
         smoothed[_smoothing_rates.SHORT] = np.nan  # it would say what the steady bank says
-    again = _again.snapshot(views[RAW]["values"], state["slots"], state["echoes"])
-    said = [_again.of_next(views[RAW]["values"], again, horizon), smoothed]
+    values = views[RAW]["values"]
+    again = _again.snapshot(values, latest, state["slots"], state["echoes"])
+    said = [_again.of_next(values, latest, again, horizon), smoothed]
     forecasts[len(Z) : plan.of_banks + _smoothing_rates.N_BANKS] = np.concatenate(said)
     forecasts[plan.of_banks + _smoothing_rates.N_BANKS :] = 0.0
     begun = _views.started(views[RAW])
@@ -332,12 +337,23 @@ def absorb(plan, state, row):
             _move(plan, state, np.where(is_new, y - issued, 0.0))
             said = _said(plan, state, x_ahead)
         _take_back(plan, state, said[1][-1], y, is_still)
-    _teach(plan, state, said, x_ahead, np.where(is_new, np.nan, learnt))
-    _remember(plan, state, said, learnt, x_now)
+    came = np.where(is_new, np.nan, learnt)
+    taught, kept = _bounded(state, came, said[1][-1, 0]) if plan.guard else (came, came)
+    _teach(plan, state, said, x_ahead, came, taught)
+    _remember(plan, state, said, learnt, np.where(is_new, learnt, kept), x_now)
     state["recent"]["n_written"][0] = state["t"] = t + 1
     if _seasons.is_look_due(t + 1) or t + 1 in [2 * length for length in plan.seasons]:
         _new_seasons.look(plan, state)
     return np.isnan(learnt) & ~np.isnan(y)
+
+
+def _bounded(state, y, issued):
+    """Return values (m,) as targets, and as what is gone on from, where they are far off."""
+    issued = np.where(state["origin"]["slot"]["begun"], issued, np.nan)
+    state["far"] = far = dict(state["far"])
+    taught, kept, agrees = _far_values.learn(far, y, issued)
+    _views.believe(state["views"][RAW], agrees)
+    return taught, kept
 
 
 def _take_back(plan, state, issued, y, is_still):
@@ -358,15 +374,18 @@ def _take_back(plan, state, issued, y, is_still):
             issued[0, k] = issued[step, k]
 
 
-def _teach(plan, state, said, x_ahead, y):
-    """Let all that forecast a row (m,), NaN for what is unknown, learn it; `said` as `_said`."""
+def _teach(plan, state, said, x_ahead, y, taught):
+    """Let all that forecast a row y (m,), NaN for what is unknown, learn it; `said` as `_said`.
+
+    What is far off is taught as less, but to intervals.
+    """
     F, mixed, added = said
     names, origin = ("last", "scale", "change", "begun", "members", "size"), state["origin"]
     known = _waiting.of_row(state["recent"], names, state["t"], plan.horizon)
     # (H, V, m) the first two, (H, m) the next two
     last, scale, change, begun, members, size = (known[name] for name in names)
     scale = np.where(scale > 0.0, scale, np.nan)  # what was hardly seen has no unit
-    target = np.where(begun, y, np.nan)
+    came, target = (np.where(begun, one, np.nan) for one in (y, taught))
     level, unit, issued = last[:, RAW], scale[:, RAW], mixed[-1]
     targets = [np.clip((target - level) / unit, -_views.FAR, _views.FAR)]
     unit = np.where(np.isnan(unit), _views.unit_so_far(state["views"][RAW], y), unit)
@@ -379,7 +398,7 @@ def _teach(plan, state, said, x_ahead, y):
     errors = (members - target[judged]) / unit[judged]
     _smoothing.judge(state["smoothing"], errors, trust[judged])
     change = np.where(change > 0.0, change, np.nan)
-    errors = np.where(target == issued, 0.0, (target - issued) / change)
+    errors = np.where(came == issued, 0.0, (came - issued) / change)
     reach = _reached.reaches(state["reached"], size)
     if plan.knows_rows:
         _learn_row_sizes(plan, state, x_ahead, issued, errors, reach, trust)
@@ -429,8 +448,8 @@ def _learn_row_sizes(plan, state, x_ahead, issued, errors, reach, trust):
     _row_sizes.learn(state["row_sizes"], known, Z, reach, errors, sizes, trust)
 
 
-def _remember(plan, state, said, learnt, x_now):
-    """Let the views move on by a row (m,), filled in where it is missing.
+def _remember(plan, state, said, learnt, kept, x_now):
+    """Let the views move on by a row (m,), of which some is `kept`, filled in where it is missing.
 
     That is with what was forecast, within what experts said: of rows in a row that are filled in by
     one another the mixture could lead anywhere.
@@ -442,9 +461,9 @@ def _remember(plan, state, said, learnt, x_now):
     for view, of_view in added.items():
         explained = np.where(begun, of_view[0], learnt)  # the first value leaves nothing
         rest = np.where(begun, filled - explained, 0.0)
-        _views.push(views[view], learnt - explained, rest)
-    _smoothing.learn(state["smoothing"], learnt, ~np.isnan(learnt) & ~_views.started(views[RAW]))
-    _views.push(views[RAW], learnt, filled)
+        _views.push(views[view], kept - explained, rest)
+    _smoothing.learn(state["smoothing"], kept, ~np.isnan(learnt) & ~_views.started(views[RAW]))
+    _views.push(views[RAW], learnt, filled, kept)
     if plan.n_now:
         _views.push(state["now"], x_now, state["now"]["values"][-1])
 

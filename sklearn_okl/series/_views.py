@@ -33,12 +33,14 @@ _MEASURED = 16  # values after which the deviation is a unit to learn in: of two
 _CONSTANT = 8  # equal values that may be none, as where nobody has measured yet
 _CHANGES = 4  # values after which the mean change is a unit
 _MEMORY = 2000  # rows that means and deviations remember
+_SERIES = "values", "kept", "foretold"
 
 
-def start(n_series, n_rows):
+def start(n_series, n_rows, n_kept=1):
     """Return the memory of series of which nothing is known, for their latest rows."""
     return {
         "values": np.zeros((n_rows, n_series)),  # the latest last
+        "kept": np.zeros((n_kept, n_series)),  # and what of them is gone on from
         "mean": np.zeros(n_series),
         "variance": np.zeros(n_series),
         "change": np.zeros(n_series),  # mean size of the changes from row to row
@@ -53,7 +55,7 @@ def start(n_series, n_rows):
 def is_sound(state):
     """Tell whether what is known of series, as in a file, are numbers, counts and variances."""
     return bool(
-        all(np.isfinite(state[name]).all() for name in ("values", "mean", "foretold", "first"))
+        all(np.isfinite(state[name]).all() for name in (*_SERIES, "mean", "first"))
         and all(
             ((state[name] >= 0.0) & (state[name] < np.inf)).all()
             for name in ("variance", "change", "count", "aside")
@@ -74,7 +76,7 @@ def constant(state):
 def level(state):
     """Return the latest values (m,), 0 where a series has not begun, and the scales (m,)."""
     deviation = np.sqrt(state["variance"])
-    last = np.where(started(state), state["values"][-1], 0.0)
+    last = np.where(started(state), state["kept"][-1], 0.0)
     return last, np.where(deviation > 0.0, deviation, 1.0)
 
 
@@ -195,8 +197,16 @@ def _stands_still(state, doubted, values, far):
 
 def take_back(state, k):
     """Remember of the latest row of a series what was forecast: it was none."""
-    state["values"] = values = state["values"].copy()
-    values[-1, k] = state["foretold"][k]
+    for name in _SERIES[:2]:
+        state[name] = state[name].copy()
+        state[name][-1, k] = state["foretold"][k]
+
+
+def believe(state, which):
+    """Go on from the latest values of some series (m,) as they were."""
+    if which.any():
+        state["kept"] = kept = state["kept"].copy()
+        kept[-1, which] = state["values"][-1, which]
 
 
 def _latest(state, k):
@@ -207,29 +217,33 @@ def _latest(state, k):
 
 def move(state, by):
     """Move all that is remembered by some amounts (m,)."""
-    for name in ("values", "mean", "foretold"):
+    for name in (*_SERIES, "mean"):
         state[name] = state[name] + by
 
 
-def push(state, values, filled):
-    """Learn the next values (m,), NaN where they are missing, and remember them as `filled`."""
-    known = np.isfinite(values)
+def push(state, values, filled, kept=None):
+    """Learn the next values (m,), NaN where they are missing, and remember them as `filled`.
+
+    Of the values may be `kept` less than they are.
+    """
+    known, kept = np.isfinite(values), values if kept is None else kept
     _set_aside(state, known & started(state), values)
     first = known & ~started(state)
     state["first"] = np.where(first & state["is_same"], values, state["first"])
     state["count"] = state["count"] + known
     share = known / np.clip(state["count"], 1.0, _MEMORY)
-    size = np.where(known & ~first, np.abs(values - state["values"][-1]), 0.0)
+    size = np.where(known & ~first, np.abs(kept - state["kept"][-1]), 0.0)
     of_changes = known / np.clip(state["count"] - 1.0, 1.0, _MEMORY)
     state["change"] = state["change"] + of_changes * (size - state["change"])
-    change = np.where(known, values - state["mean"], 0.0)
+    change = np.where(known, kept - state["mean"], 0.0)
     state["mean"] = state["mean"] + share * change
     state["variance"] = (1.0 - share) * (state["variance"] + share * change**2)
-    state["values"] = latest = np.concatenate([state["values"][1:], values[None]])
-    latest[-1, ~known] = filled[~known]
+    for name, new in (("values", values), ("kept", kept)):
+        state[name] = latest = np.concatenate([state[name][1:], new[None]])
+        latest[-1, ~known] = filled[~known]
+        if first.any():
+            latest[:, first] = values[first]  # before its beginning a series is its first value
     state["foretold"] = np.where(first, values, filled)
-    if first.any():
-        latest[:, first] = values[first]  # before its beginning a series is its first value
 
 
 def _set_aside(state, known, values):
@@ -263,8 +277,9 @@ def _take_in(state, which):
         "count": n + aside,
         "aside": np.zeros_like(aside),
     }
-    before = np.arange(len(state["values"]), 0, -1)[:, None] > n
-    merged["values"] = np.where(before, state["first"], state["values"])
+    for name in _SERIES[:2]:
+        before = np.arange(len(state[name]), 0, -1)[:, None] > n
+        merged[name] = np.where(before, state["first"], state[name])
     for name, array in merged.items():
         state[name] = np.where(which, array, state[name])
 
@@ -295,7 +310,7 @@ def windows(state, length):
     last, scale = level(state)
     features = np.empty((len(last), length))
     features[:, 0] = last - state["mean"]
-    features[:, 1:] = (state["values"][-2 : -length - 1 : -1] - last).T
+    features[:, 1:] = (state["kept"][-2 : -length - 1 : -1] - last).T
     features /= scale[:, None]
     np.maximum(features, -FENCE, out=features)
     np.minimum(features, FENCE, out=features)
