@@ -36,8 +36,9 @@ _MEMORY = 2000  # rows that means and deviations remember
 _SERIES = "values", "kept", "foretold"
 
 
-def start(n_series, n_rows, n_kept=1):
+def start(n_series, n_rows, n_kept=None):
     """Return the memory of series of which nothing is known, for their latest rows."""
+    n_kept = n_rows if n_kept is None else n_kept
     return {
         "values": np.zeros((n_rows, n_series)),  # the latest last
         "kept": np.zeros((n_kept, n_series)),  # and what of them is gone on from
