@@ -60,8 +60,8 @@ def of_row(plan, values, said):
 def _forecasts(values, last, known, ages, steps):
     """Return forecasts of rows (experts, k, m), by origins that were some rows ago.
 
-    Of each origin is given the latest value that it knew, which may have been taken back since, and
-    its snapshot; without a leading axis they are those of all rows.
+    Of each origin is given the latest value as it went on from it, and its snapshot; without a
+    leading axis they are those of all rows.
     """
     lengths, beside, ends = known["again"], known["beside"], len(values) - ages
     if lengths.ndim > 1 and (lengths == lengths[0]).all():
@@ -74,9 +74,7 @@ def _forecasts(values, last, known, ages, steps):
             return instead
         length = np.maximum(lengths[..., place], 1)
         rows = ends - (1 + back) * length + steps % length
-        found = values[rows]
-        if last.ndim > 1:
-            found = np.where((rows == ends - 1)[:, None], last, found)
+        found = np.where((rows == ends - 1)[:, None], last, values[rows])
         return found if known.all() else np.where(known[:, None], found, instead)
 
     n_seasons = lengths.shape[-1] - N_ECHOES

@@ -42,6 +42,7 @@ class Memory:
 
     def __init__(self):
         self.rows, self.count, self.mean, self.variance, self.beyond = [], 0, 0.0, 0.0, 0
+        self.kept = []  # what of each row is gone on from
 
     def scale(self):
         return np.sqrt(self.variance) if self.variance > 0 else 1.0
@@ -58,11 +59,11 @@ class Memory:
         return np.sqrt(variance) if variance > 0 else np.nan
 
     def last(self):
-        return self.rows[-1] if self.count else 0.0
+        return self.kept[-1] if self.count else 0.0
 
-    def back(self, lag):
+    def back(self, lag, rows=None):
         """The value so many rows ago; before its beginning a series is its first value."""
-        known = [value for value in self.rows if value is not None]
+        known = [value for value in (rows or self.rows) if value is not None]
         return known[max(len(known) - lag, 0)]
 
     def fenced(self, value, forecast):
@@ -84,16 +85,20 @@ class Memory:
 
     def move(self, by):
         self.rows = [None if row is None else row + by for row in self.rows]
+        self.kept = [None if row is None else row + by for row in self.kept]
         self.mean += by
 
-    def push(self, value, filled):
+    def push(self, value, filled, kept=None):
+        kept = value if kept is None else kept
         if np.isnan(value):
-            self.rows.append(filled if self.count else None)
+            for rows in (self.rows, self.kept):
+                rows.append(filled if self.count else None)
             return
         self.rows.append(value)
+        self.kept.append(kept)
         self.count += 1
         share = 1.0 / min(self.count, MEMORY)
-        change = value - self.mean
+        change = kept - self.mean
         self.mean += share * change
         self.variance = (1 - share) * (self.variance + share * change**2)
 
@@ -101,8 +106,40 @@ class Memory:
         if not self.count:
             return np.zeros(length)
         last = self.last()
-        lags = [self.back(lag) - last for lag in range(2, length + 1)]
+        lags = [self.back(lag, self.kept) - last for lag in range(2, length + 1)]
         return np.clip(np.array([last - self.mean, *lags]) / self.scale(), -FENCE, FENCE)
+
+
+class FarValues:
+    """How much lasts of the values of one series that are far from their forecasts."""
+
+    def __init__(self):
+        self.share, self.sizes, self.usual, self.n_far = 1.0, 0, 0.0, 0
+        self.off, self.latest = 0.0, np.nan
+
+    def learn(self, y, issued, memory):
+        """The value as a target, and as it is gone on from."""
+        if np.isnan(y) or np.isnan(issued):
+            return y, y
+        error, far = y - issued, 8.0 * self.usual
+        if self.off:
+            self.n_far += 1
+            rate = 1.0 if self.n_far == 1 else 0.5
+            self.share += rate * min(max(error / self.off, -1.0), 1.0)
+            self.share = min(max(self.share, 0.0), 1.0)
+        is_far = self.sizes >= 16 and abs(error) > far
+        agrees = is_far and abs(y - self.latest) <= far
+        self.sizes += 1
+        heard = abs(error) if self.sizes <= 16 else min(abs(error), 4.0 * self.usual)
+        self.usual += max(1.0 / self.sizes, 0.02) * (heard - self.usual)
+        self.off, self.latest = (error, y) if is_far else (0.0, np.nan)
+        if agrees:
+            memory.kept[-1] = memory.rows[-1]
+        if not is_far or self.share == 1.0:
+            return y, y
+        lasting = self.share * error
+        taught = issued + np.sign(error) * max(abs(lasting), far)
+        return taught, y if agrees else issued + lasting
 
 
 def standardised(columns, x):
@@ -450,6 +487,7 @@ class Forecaster:
         self.views = [[Memory() for _ in range(n_series)] for _ in range(1 + explained)]
         self.ahead, self.now = ([Memory() for _ in range(n)] for n in (n_ahead, n_now))
         self.experts, self.ridges, self.origins = experts, {}, []
+        self.far = [FarValues() for _ in range(n_series)]
         n_simple, self.echoes = len(self.seasons) + 8, [0, 0]
         self.steps = sorted({round(x) - 1 for x in np.geomspace(1, horizon, 8)})
         self.members = [self.bank_members(horizon) for _ in range(n_series)]
@@ -523,7 +561,7 @@ class Forecaster:
                     members = np.array([member.forecast(h, last) for member in self.members[c]])
                     origin["members"][h, c] = members
                     echoes = [
-                        way(memory.rows, length, h) if length else np.nan
+                        way([*memory.rows[:-1], last], length, h) if length else np.nan
                         for way, length in zip(ECHOES, self.echoes, strict=True)
                     ]
                     smoothed = self.smoothed(c, h, members)
@@ -611,7 +649,8 @@ class Forecaster:
     def again(memory, season, h, slot):
         if not season:
             return np.mean([memory.back(lag) for lag in range(1, 1 + 8 * 3**slot)])
-        return memory.back(season - h % season)
+        lag = season - h % season
+        return memory.last() if lag == 1 else memory.back(lag)
 
     def ridge(self, k, h, c, width):
         """The model of an expert for a step and a series."""
@@ -669,11 +708,16 @@ class Forecaster:
             if isinstance(learnt[c], NewLevel):
                 self.move(c, learnt[c] - first[c])
                 learnt[c], first[c] = np.nan, float(learnt[c])
+        sound, kept = list(learnt), list(came)
+        for c, memory in enumerate(self.views[0]):
+            issued = first[c] if origin["begun"][c] else np.nan
+            learnt[c], own = self.far[c].learn(sound[c], issued, memory)
+            kept[c] = float(came[c]) if isinstance(came[c], NewLevel) else own
         for h in range(min(t + 1, self.H)):
             past = self.origins[t - h]
             for c in range(self.m):
                 last, scale, has_unit = past["level"][0, c]
-                scale = scale if has_unit else self.views[0][c].scale_with(learnt[c])
+                scale = scale if has_unit else self.views[0][c].scale_with(sound[c])
                 if past["begun"][c] and not np.isnan(learnt[c] * scale):
                     seen = max(self.views[0][c].count - h, 0)
                     trust = seen / (seen + 32)
@@ -715,11 +759,11 @@ class Forecaster:
         for c in range(self.m):
             said = self.experts_forecasts(origin, 0, c, x_ahead)
             filled = np.clip(first[c], np.nanmin(said), np.nanmax(said))
-            known = begun[c] and origin["level"][0, c, 2]
+            is_known = begun[c] and origin["level"][0, c, 2]
             for view, rest in before[c].items():
                 own = rest if begun[c] else came[c]
-                self.views[view][c].push(came[c] - own, filled - rest)
-            if self.has_trees and known and not np.isnan(learnt[c]):
+                self.views[view][c].push(kept[c] - own, filled - rest)
+            if self.has_trees and is_known and not np.isnan(learnt[c]):
                 _, mean, scale, _ = origin["trees"][c]
                 z = self.tree_features(origin, c, x_ahead, t)
                 taught.append((c, z, np.clip((learnt[c] - mean) / scale, -FENCE, FENCE)))
@@ -728,12 +772,12 @@ class Forecaster:
                 if self.static[c] is None:
                     self.static[c] = Ridge(len(z), 1.0)
                 mean, scale, _ = origin["static"][1][c]
-                self.static[c].learn([z], [(learnt[c] - mean) / scale if known else np.nan])
+                self.static[c].learn([z], [(learnt[c] - mean) / scale if is_known else np.nan])
             for member in reversed(self.members[c]):  # logarithms end before the steady ones learn
                 if not self.views[0][c].count and not np.isnan(came[c]):
                     member.level = float(came[c])
-                member.learn(float(came[c]))
-            self.views[0][c].push(float(came[c]), filled)
+                member.learn(kept[c])
+            self.views[0][c].push(float(came[c]), filled, kept[c])
         for c, z, target in taught:
             self.trees[c].rows.append((z, target))
         for fits in self.trees:
