@@ -528,6 +528,7 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
 
     def _advance(self, X, y, *, restart, **arguments):
         if restart:  # by 'fit', which has nothing else to learn from
+            self._validate_params()
             missing = columns.put_aside(columns.marked(y, self.missing_values))[1]
             if missing is not None and missing.all():
                 raise ValueError("Input y contains NaN in every row: there is no target to learn.")
@@ -536,8 +537,7 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     def _validated_rows(self, X, y, restart, **validation):
         y, missing = columns.put_aside(columns.marked(y, self.missing_values))
         X, y = super()._validated_rows(X, y, restart, **validation)
-        if missing is not None:
-            y = np.where(missing.reshape(y.shape), np.nan, y)
+        y = y if missing is None else np.where(missing.reshape(y.shape), np.nan, y)
         self._refuse_outside(y)
         return X, y
 
