@@ -188,9 +188,11 @@ class RowByRow(BaseEstimator, _KnownToRiver):
             del kept[name]
         given_up = self.n_given_up_ + len(waiting) - len(kept)
         kept[id] = (dict(x), key, asked)
-        first = {"_first_fields": self._fields(x), "_is_framed": hasattr(self._row(x), "columns")}
-        vars(self).update(first | vars(self) | {"_pending": kept})
-        vars(self).update(_asked=asked, _given_up=given_up)
+        news = {"_pending": kept, "_asked": asked, "_given_up": given_up}
+        if not vars(self).keys() & {"fields_", "_first_fields"}:
+            is_framed = hasattr(self._row(x), "columns")
+            news |= {"_first_fields": self._fields(x), "_is_framed": is_framed}
+        vars(self).update(news)
         return forecast
 
     @explained_by(learn_one)

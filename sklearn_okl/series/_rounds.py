@@ -49,8 +49,9 @@ def start(plan, waves, seed=0):
     n_rows = max(_seasons.N_ROWS, longest + 1)
     state = {
         "t": 0,
-        "views": [
-            _views.start(m, n_rows + horizon * (k == RAW), longest + 1) for k in range(plan.n_views)
+        "views": [  # of what is left of a series only the latest rows are read
+            _views.start(m, n_rows + horizon if k == RAW else 1, longest + 1)
+            for k in range(plan.n_views)
         ],
         "beyond": _views.no_doubts(m),  # of values beyond the fence
         "far": _far_values.start(m),

@@ -33,7 +33,7 @@ _MEASURED = 16  # values after which the deviation is a unit to learn in: of two
 _CONSTANT = 8  # equal values that may be none, as where nobody has measured yet
 _CHANGES = 4  # values after which the mean change is a unit
 _MEMORY = 2000  # rows that means and deviations remember
-_SERIES = "values", "kept", "foretold"
+_ROWS = "values", "kept"  # of each of which there is one a row
 
 
 def start(n_series, n_rows, n_kept=None):
@@ -56,7 +56,7 @@ def start(n_series, n_rows, n_kept=None):
 def is_sound(state):
     """Tell whether what is known of series, as in a file, are numbers, counts and variances."""
     return bool(
-        all(np.isfinite(state[name]).all() for name in (*_SERIES, "mean", "first"))
+        all(np.isfinite(state[name]).all() for name in (*_ROWS, "mean", "foretold", "first"))
         and all(
             ((state[name] >= 0.0) & (state[name] < np.inf)).all()
             for name in ("variance", "change", "count", "aside")
@@ -198,7 +198,7 @@ def _stands_still(state, doubted, values, far):
 
 def take_back(state, k):
     """Remember of the latest row of a series what was forecast: it was none."""
-    for name in _SERIES[:2]:
+    for name in _ROWS:
         state[name] = state[name].copy()
         state[name][-1, k] = state["foretold"][k]
 
@@ -218,7 +218,7 @@ def _latest(state, k):
 
 def move(state, by):
     """Move all that is remembered by some amounts (m,)."""
-    for name in (*_SERIES, "mean"):
+    for name in (*_ROWS, "mean", "foretold"):
         state[name] = state[name] + by
 
 
@@ -278,7 +278,7 @@ def _take_in(state, which):
         "count": n + aside,
         "aside": np.zeros_like(aside),
     }
-    for name in _SERIES[:2]:
+    for name in _ROWS:
         before = np.arange(len(state[name]), 0, -1)[:, None] > n
         merged[name] = np.where(before, state["first"], state[name])
     for name, array in merged.items():

@@ -116,11 +116,10 @@ def stretches(known, X):
     A stretch ends before the first value of a column of numbers. Until then it may be one of
     categories: what later rows of a call say of its kind, nobody knows who has them one by one.
     """
-    empty = np.array(known["empty"], dtype=int)
-    has_value = ~np.isnan(X[:, empty])
+    has_value = ~np.isnan(X[:, list(known["empty"])])
     first = np.where(has_value.any(axis=0), has_value.argmax(axis=0), len(X))
     for low, high in pairwise(sorted({0, len(X), *first.tolist()})):
-        yield slice(low, high), known | {"empty": tuple(empty[first > low].tolist())}
+        yield slice(low, high), after(known, X[: low + 1])
 
 
 def after(known, X):
