@@ -61,6 +61,20 @@ def test_the_cut_changes_nothing(cut):
     assert_equal(np.concatenate(found), expected)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_known_target_alone_before_a_missing_one(seed):
+    # had been a KeyError where experts changed in the rows after it
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((300, 3))
+    y = X[:, 0] + 0.1 * rng.standard_normal(300)
+    y[101] = np.nan
+    parts = OnlineKernelRegressor(budget="fast", random_state=seed)
+    parts.partial_fit(X[:100], y[:100]).partial_fit(X[100:], y[100:])
+    known = np.isfinite(y)
+    whole = OnlineKernelRegressor(budget="fast", random_state=seed).fit(X[known], y[known])
+    assert_equal(parts.predict(X[:5]), whole.predict(X[:5]))
+
+
 def test_all_targets_missing_and_weights():
     X, y, _ = stream(90)
     model = fast().partial_fit(X, np.full(90, np.nan))
