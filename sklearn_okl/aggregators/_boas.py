@@ -18,13 +18,16 @@ from ._second_order import BOARegressor
 _BOA = BOARegressor()
 _BY_TIME = "past", "past usual", "out"  # arrays whose first axis is of the latest rounds
 _OF_ALL = "log_prior", "surprises"  # and that are the same for all targets
+_OF_EXPERTS = "squares", "caps", "rates", "regrets", "log_prior", "surprises"
+_LEARNT = "squares", "caps", "regrets"  # those of them that are written where they are
+_SHORT = 8  # rounds for which it is worth while to leave out who sleeps
 _REMEMBERED = 64  # shapes of BOAs, and masks of who is asleep, that rows have met
 
 
 def start(n_targets, n_ways, n_experts, delay, boa=_BOA):
     """Return the state of BOAs, `n_ways` for each target, that mix the same number of experts."""
     state, lead = boa._start(n_experts, late=delay), (n_targets, n_ways)
-    for name in ("squares", "caps", "rates", "regrets", "log_prior", "surprises"):
+    for name in _OF_EXPERTS:
         state[name] = np.tile(state[name], (*lead, 1))
     for name in {"past", "out"} & state.keys():
         state[name] = np.tile(state[name][:, None, None], (1, *lead, 1))
@@ -39,6 +42,14 @@ def learn(state, F, y, factors, bound=None):
     """
     asleep = np.isnan(F)[:, :, None]
     asleep = asleep if asleep.any() else None
+    if asleep is not None:
+        rows = _until_others_sleep(asleep)
+        if rows is not None:
+            parts = [learn(state, F[part], y[part], factors[part], bound) for part in rows]
+            return np.concatenate(parts)
+        awake = _awake_throughout(state, asleep)
+        if awake is not None:
+            return _learn_some(state, awake, F, y, factors, bound)
     pairs = np.ones((*F.shape, 2))
     pairs[..., 0] = F = F if asleep is None else np.where(asleep[:, :, 0], 0.0, F)
     if asleep is not None:
@@ -55,11 +66,15 @@ def learn(state, F, y, factors, bound=None):
             mixing = past.popleft()
         if asleep is not None:
             mixing += no_weight[i]
-        mixing -= np.maximum.reduce(mixing, axis=None if is_one else -1, keepdims=not is_one)
-        sums = np.exp(mixing, out=mixing) @ pair
-        forecasts = np.divide(sums[..., :1], sums[..., 1:], out=known[i])
         if is_one:
-            forecasts, target, factor = forecasts.item(), target.item(), factor.item()
+            mixing -= mixing.item(mixing.argmax())
+            total, weight = np.exp(mixing, out=mixing)[0, 0].dot(pair[0]).tolist()
+            forecasts = known[i] = total / weight
+            target, factor = target.item(), factor.item()
+        else:
+            mixing -= np.maximum.reduce(mixing, axis=-1, keepdims=True)
+            sums = np.exp(mixing, out=mixing) @ pair
+            forecasts = np.divide(sums[..., :1], sums[..., 1:], out=known[i])
         errors, regrets = forecasts - target, forecasts - f
         if state["unheard"]:  # of who wakes, or says the same, rounding would be all that is known
             rounding = _rounding(forecasts, target)
@@ -76,6 +91,38 @@ def learn(state, F, y, factors, bound=None):
     if past is not None:
         state["past"] = np.array(past)
     return within(known[..., 0], F, asleep)
+
+
+def _until_others_sleep(asleep):
+    """Return slices of rounds in which the same experts sleep; None if it is one, or many."""
+    changes = np.flatnonzero((asleep[1:] != asleep[:-1]).any(axis=(1, 2, 3))) + 1
+    if not len(changes) or len(changes) * _SHORT > len(asleep):
+        return None
+    return [slice(*pair) for pair in pairwise([0, *changes.tolist(), len(asleep)])]
+
+
+def _awake_throughout(state, asleep):
+    """Return the experts (K,) who are awake in all rounds, while all others sleep through them.
+
+    None where it is others in other rounds, or labels are late, or not all of them have been heard.
+    """
+    awake = ~asleep[0, 0, 0]
+    if "past" in state or len(asleep) < _SHORT or not awake.any() or (asleep == awake).any():
+        return None
+    return awake if (state["squares"][..., awake] > state["start"]).all() else None
+
+
+def _learn_some(state, awake, F, y, factors, bound):
+    """Learn rounds in which all others sleep: what is known of them stays as it is."""
+    some = state | {name: state[name][..., awake] for name in _OF_EXPERTS} | {"unheard": False}
+    forecasts = learn(some, F[..., awake], y, factors, bound)
+    for name in _LEARNT:
+        state[name][..., awake] = some[name]
+    rates = state["rates"].copy()
+    rates[..., awake] = some["rates"]
+    _BOA._put_rates(state, rates)
+    state["t"] = some["t"]
+    return forecasts
 
 
 class Sleep(NamedTuple):

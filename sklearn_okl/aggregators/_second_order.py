@@ -164,6 +164,24 @@ class BOARegressor(_SecondOrder):
         log_weights += rates * state["regrets"]
         return log_weights
 
+    def _put_rates(self, state, rates):
+        """Put rates in place; who is unheard, whose regret is as good as 0, has the least of all.
+
+        Return whether there are some of whom nobody is heard, and who stay as they were.
+        """
+        is_nobody = False
+        if state["unheard"]:
+            heard = state["squares"] > state["start"]
+            state["unheard"] = not heard.item(heard.argmin())
+        if state["unheard"]:
+            least = np.minimum.reduce(rates, axis=-1, keepdims=True, where=heard, initial=np.inf)
+            is_nobody = least.item(least.argmax()) == np.inf
+            if is_nobody:
+                least = np.where(least == np.inf, state["rates"], least)
+            np.copyto(rates, least, where=~heard)
+        state["rates"] = rates
+        return is_nobody
+
     def _update(self, state, regrets, y):
         squares, caps = state["squares"], state["caps"]
         products = regrets * regrets
@@ -174,21 +192,14 @@ class BOARegressor(_SecondOrder):
             out[:-1], out[-1] = out[1:], regrets
         sizes = np.abs(regrets)
         sizes *= caps
-        largest = np.maximum.reduce(sizes, axis=None)
+        largest = sizes.item(sizes.argmax())  # a reduction takes three times as long
         if largest > 1.0:
             new = sizes > 1.0
             caps[new] = 1.0 / _power_of_two(np.abs(regrets[new]))
         rates = _root_rates(state)
         np.minimum(rates, caps, out=rates)
-        if state["unheard"]:
-            heard = squares > state["start"]
-            state["unheard"] = not np.logical_and.reduce(heard, axis=None)
-            least = np.minimum.reduce(rates, axis=-1, keepdims=True, where=heard, initial=np.inf)
-            if np.maximum.reduce(least, axis=None) == np.inf:  # of some nobody is heard
-                least = np.where(least == np.inf, state["rates"], least)
-                largest = 1.0  # rates are no longer below the caps
-            np.copyto(rates, least, where=~heard)  # their regrets are as good as 0
-        state["rates"] = rates
+        if self._put_rates(state, rates):
+            largest = 1.0  # rates are no longer below the caps
         products *= rates
         change = np.subtract(regrets, products, out=products)
         if largest > 0.5:

@@ -171,7 +171,7 @@ def bound(regrets):
     """Let the regrets (q, 2, K) of the bounded ones be at most so large."""
     bounded = regrets[:, 1]
     sizes = np.abs(bounded)
-    if np.maximum.reduce(sizes, axis=None) > _BOUND:
+    if sizes.item(sizes.argmax()) > _BOUND:
         largest = np.clip(sizes.max(axis=-1, keepdims=True), _BOUND, _LARGEST)
         np.clip(bounded, -_LARGEST, _LARGEST, out=bounded)
         bounded *= _BOUND / largest
