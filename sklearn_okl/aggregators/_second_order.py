@@ -174,7 +174,8 @@ class BOARegressor(_SecondOrder):
             heard = state["squares"] > state["start"]
             state["unheard"] = not heard.item(heard.argmin())
         if state["unheard"]:
-            least = np.minimum.reduce(rates, axis=-1, keepdims=True, where=heard, initial=np.inf)
+            of_heard = np.where(heard, rates, np.inf)
+            least = np.minimum.reduce(of_heard, axis=-1, keepdims=True)
             is_nobody = least.item(least.argmax()) == np.inf
             if is_nobody:
                 least = np.where(least == np.inf, state["rates"], least)
