@@ -7,7 +7,8 @@ _ALIKE = 3  # times that a number is there at least that stands for none
 APART = 1.5  # and how far off, in distances of the farthest of all others
 _ONE_IN = 200  # of which may be farther in a series, as what was filled in for faults may be
 _OFF = 5.0  # and in median distances
-_FAR_OFF = 30.0  # where it came in one long run, or two
+_FAR_OFF = 30.0  # where it came in one long run, or two, or values take few numbers
+_REPEATED = 3.0  # log odds that two values differ, up to which they come again and again
 _RIDGE = 0.1  # of the regression that may explain them
 _UNEXPLAINED = 0.5  # share of their squares that rows which explain them leave
 _OF_MEAN = 0.75  # and of what the mean of all others leaves, which explains half of what is common
@@ -77,17 +78,38 @@ def stand_for_none(y, in_long_runs=False):
     return np.array(numbers)
 
 
+def lies_apart(number, values):
+    """Tell whether a number that is doubted again and again lies apart from other values (n,)."""
+    others = values[values != number]
+    return len(others) > 0 and _lies_apart(number, others)
+
+
 def _lies_apart(number, others, least=_OFF, n_farther=0):
-    """Tell whether a number lies apart from others (n,), of which a few may be farther off."""
+    """Tell whether a number lies apart from others (n,), of which a few may be farther off.
+
+    Of counts, and what else takes few values, the largest one lies apart from the next one, and
+    comes again: there, and as long as nobody knows, it is to be far off in the distances of those
+    that are not in the middle.
+    """
     middle = np.median(others)
     with np.errstate(over="ignore"):
         off, distances = abs(number - middle), np.abs(others - middle)
     place = -1 - n_farther
     farthest = np.partition(distances, place)[place]
-    return bool(off > max(APART * farthest, least * np.median(distances)) > 0.0)
+    typical = np.median(distances)
+    if farthest > 0.0 and _may_be_few(others):
+        least, typical = _FAR_OFF, np.median(distances[distances > 0.0])
+    return bool(off > max(APART * farthest, least * typical) > 0.0)
 
 
-def seldom_repeat(values, but, odds=3.0):
+def _may_be_few(values):
+    """Tell whether values (n,), but for the one that is most frequent, may come again and again."""
+    _, counts = np.unique(values, return_counts=True)
+    n_others, n_different = len(values) - counts.max(), len(counts) - 1
+    return not _are_rare(n_others - n_different, n_others, _REPEATED)
+
+
+def seldom_repeat(values, but, odds=_REPEATED):
     """Tell whether values (n,), but for such a number, hardly ever equal the one before them.
 
     Then one in doubt that does is no level, which would have noise, but the mark of a fault: the
@@ -97,7 +119,7 @@ def seldom_repeat(values, but, odds=3.0):
     return _are_rare(n_equal, len(values), odds)
 
 
-def comes_again(number, n_before, values, odds=3.0):
+def comes_again(number, n_before, values, odds=_REPEATED):
     """Tell whether a far number, of so many among the latest far ones, stands for none.
 
     The latest values (n,) hardly ever come twice, so that this says something: the log odds of that

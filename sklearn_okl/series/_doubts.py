@@ -10,7 +10,8 @@ were learnt again so far, and at row 1024 whatever is due. So these cost five ti
 
 Later ones are judged one by one. A value of a series is doubted by its fence, see `_views.py`; a
 cell by the same fence, if it is also farther from all cells before than these are apart. A number
-that was doubted three times, in runs that ended, stands for none from then on. Whether there is
+that was doubted three times, in runs that ended, stands for none from then on if it lies apart from
+all others; where these take few numbers, as counts do, it is a value that is seldom. Whether there is
 such a number within the fence is asked of the latest rows at every 16th, and at every 64th later.
 """
 
@@ -39,6 +40,7 @@ def start(n_series, n_columns, n_calendar):
         "calendar": np.empty((0, n_calendar)),  # features of their times
         "nones": np.full((2, width), np.nan),  # the latest numbers that stand for none
         "suspect": np.full(width, np.nan),  # the latest number that was doubted
+        "believed": np.full(width, np.nan),  # and the latest one that is a value after all
         "n_suspect": np.zeros(width, dtype=np.int64),  # runs of it
         "was_doubted": np.zeros(width, dtype=bool),
         "columns": np.empty((0, n_columns)),  # the latest rows of the columns
@@ -61,7 +63,8 @@ def sound(doubts, columns, row):
     if m == len(row):
         return row
     cells = row[m:]
-    learnt, doubts["cells"], _ = _views.as_learnt(columns, doubts["cells"], cells, columns["mean"])
+    of_cells = cells, columns["mean"], doubts["believed"][m:]
+    learnt, doubts["cells"], _ = _views.as_learnt(columns, doubts["cells"], *of_cells)
     row[m:] = np.where(np.isnan(learnt) & _is_outside(doubts, cells), np.nan, cells)
     doubts["range"] = np.stack(
         [np.fmin(doubts["range"][0], row[m:]), np.fmax(doubts["range"][1], row[m:])]
@@ -77,8 +80,11 @@ def known_ahead(doubts, columns, X, m):
     return np.where(far | _is_none(doubts, X, slice(m, m + d)), np.nan, X)
 
 
-def remember(doubts, row, is_doubted):
-    """Learn which numbers of a row (m + d,), as it came, counted as missing."""
+def remember(doubts, values, row, is_doubted):
+    """Learn which numbers of a row (m + d,), as it came, counted as missing.
+
+    The latest values (n, m) of the series are those that are remembered.
+    """
     doubts["n_faulty"] = doubts["n_faulty"] + is_doubted
     is_same = row == doubts["suspect"]
     n_runs = np.where(is_same, doubts["n_suspect"], 0)
@@ -87,11 +93,17 @@ def remember(doubts, row, is_doubted):
     doubts["n_suspect"] = np.where(is_doubted, n_runs, np.where(believed, 0, doubts["n_suspect"]))
     doubts["suspect"] = np.where(is_doubted, row, doubts["suspect"])
     doubts["was_doubted"] = is_doubted
-    cells = row[len(row) - doubts["columns"].shape[1] :]
+    m = len(row) - doubts["columns"].shape[1]
+    cells = row[m:]
     doubts["columns"] = np.concatenate([doubts["columns"], cells[None]])[-N_ROWS:]
     stands = is_doubted & (doubts["n_suspect"] == _ALIKE) & ~_is_none(doubts, row)
     for k in np.flatnonzero(stands):
-        _take_for_none(doubts, k, row[k : k + 1])
+        others = doubts["columns"][:, k - m] if k >= m else values[-N_ROWS:, k]
+        if _faults.lies_apart(row[k], others[~np.isnan(others)]):
+            _take_for_none(doubts, k, row[k : k + 1])
+        else:
+            doubts["believed"] = doubts["believed"].copy()
+            doubts["believed"][k] = row[k]
 
 
 def review(doubts, m, row, calendar, is_fault, nones):

@@ -332,7 +332,8 @@ def absorb(plan, state, row):
     learnt, is_new = y, np.zeros(len(y), dtype=bool)
     if plan.guard:
         issued = said[1][-1, 0]
-        learnt, state["beyond"], is_new = _views.as_learnt(raw, state["beyond"], y, issued)
+        of_values = y, issued, state["doubts"]["believed"][: len(y)]
+        learnt, state["beyond"], is_new = _views.as_learnt(raw, state["beyond"], *of_values)
         is_still = np.isnan(learnt) & (np.abs(y - raw["mean"]) <= _views.reach(raw))
         if is_new.any():
             _move(plan, state, np.where(is_new, y - issued, 0.0))
@@ -519,9 +520,10 @@ def _judge_and_absorb(plan, state, row, calendar):
     sound = _doubts.sound(doubts, _columns(plan, state), row)
     is_fault = _absorb_but_faults(plan, state, row, sound)
     nones = doubts["nones"]
-    _doubts.remember(doubts, row, is_fault)
+    values = state["views"][RAW]["values"]
+    _doubts.remember(doubts, values, row, is_fault)
     if _doubts.is_look_due(state["t"]):
-        _doubts.look_again(doubts, state["views"][RAW]["values"])
+        _doubts.look_again(doubts, values)
     if state["t"] <= _doubts.N_ROWS:
         anew = _doubts.review(doubts, plan.n_series, row, calendar, is_fault, nones)
         if anew is not None:

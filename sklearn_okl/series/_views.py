@@ -140,7 +140,7 @@ def no_doubts(n_series):
     }
 
 
-def as_learnt(state, doubts, values, forecasts):
+def as_learnt(state, doubts, values, forecasts, believed):
     """Tell faults and new levels among values (m,), possibly NaN.
 
     Parameters
@@ -149,8 +149,8 @@ def as_learnt(state, doubts, values, forecasts):
         What is remembered of them: "values", "mean", "variance" and "count".
     doubts : dict
         As `no_doubts` begins it.
-    values, forecasts : ndarray of shape (m,)
-        What came, and what was forecast.
+    values, forecasts, believed : ndarray of shape (m,)
+        What came, what was forecast, and numbers that are no faults, NaN where there are none.
 
     Returns
     -------
@@ -165,6 +165,8 @@ def as_learnt(state, doubts, values, forecasts):
     low, high = state["mean"] - far, state["mean"] + far
     is_beyond, is_known = (values < low) | (values > high), ~np.isnan(values)
     is_beyond |= _stands_still(state, doubts["last"], values, far)
+    is_value = values == believed
+    is_beyond &= ~is_value
     agrees, is_alike = np.abs(values - doubts["last"]) <= far, values == doubts["last"]
     for k in np.flatnonzero(is_alike):
         is_alike[k] = _faults.seldom_repeat(_latest(state, k), values[k])
@@ -177,7 +179,7 @@ def as_learnt(state, doubts, values, forecasts):
     is_believed = is_level | (is_beyond & is_enough)
     is_new = is_level & (np.abs(values - state["mean"]) <= _FARTHEST / FENCE * far)
     is_new &= (low <= forecasts) & (forecasts <= high)
-    learnt = np.where(is_new, values, np.clip(values, low, high))
+    learnt = np.where(is_new | is_value, values, np.clip(values, low, high))
     doubts = {
         "n": n * ~is_new,
         "n_agreeing": n_agreeing * ~is_new,

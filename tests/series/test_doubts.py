@@ -410,3 +410,37 @@ def test_a_series_begins_when_it_is_measured(n_equal):
         forecasts = OnlineForecaster(2).prequential_predict(y[first:], X[first:])
         losses.append(np.mean((forecasts[n_equal + 63 - first : -1, 0] - y[n_equal + 64 :]) ** 2))
     assert losses[0] <= 1.5 * losses[1]
+
+
+COUNTS = {
+    "binomial": lambda rng: rng.binomial(2, 0.2, 700),
+    "rare": lambda rng: rng.poisson(0.3, 700),
+    "few": lambda rng: rng.poisson(2.0, 700),
+    "ratings": lambda rng: rng.choice([1, 3, 4, 5], 700, p=[0.1, 0.2, 0.3, 0.4]),
+    "boxes": lambda rng: rng.choice([0, 1, 24], 700, p=[0.85, 0.1, 0.05]),
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", COUNTS)
+def test_the_largest_of_few_numbers_is_no_fault(name, seed):
+    # all that was not 0 had been taken for missing values, and 0 was forecast
+    y = COUNTS[name](np.random.default_rng(seed)).astype(float)
+    model = OnlineForecaster(random_state=0, **SMALL)
+    forecasts = model.prequential_predict(y)[100:, 0]
+    assert model.n_faulty_[0] < 10
+    assert np.isnan(model._state["doubts"]["nones"]).all()
+    assert abs(forecasts.mean() - y[100:].mean()) < 0.25 * y.std()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", COUNTS)
+def test_a_number_that_stands_for_none_is_found_among_counts(name, seed):
+    rng = np.random.default_rng(seed)
+    y = COUNTS[name](rng).astype(float)
+    faulty = rng.uniform(size=len(y)) < 0.05
+    y[faulty] = -9999.0
+    model = OnlineForecaster(random_state=0, **SMALL)
+    forecasts = model.prequential_predict(y)[100:, 0]
+    assert faulty.sum() <= model.n_faulty_[0] < faulty.sum() + 10
+    assert np.abs(forecasts).max() < 50.0

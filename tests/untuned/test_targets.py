@@ -306,3 +306,16 @@ def test_a_classifier_meets_no_fence():
     model = OnlineKernelClassifier(budget="fast", random_state=0)
     forecasts = model.prequential_predict(X, labels, classes=[False, True])
     assert (forecasts & labels)[2000:].sum() >= 0.7 * labels[2000:].sum()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("budget", ["tiny", "fast"])
+def test_the_largest_of_few_counts_is_no_fault(budget, seed):
+    # 2 lies apart from 0 and 1, and comes again and again: as counts do
+    rng = np.random.default_rng(seed)
+    for rate in (0.3, 0.5, 2.0):
+        y, X = rng.poisson(rate, 400).astype(float), rng.normal(size=(400, 3))
+        model = OnlineKernelRegressor(budget=budget, random_state=0)
+        forecasts = model.prequential_predict(X, y)[100:]
+        assert model.n_faulty_ <= 2
+        assert abs(forecasts.mean() - y[100:].mean()) < 0.2 * y.std()
