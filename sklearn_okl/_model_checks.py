@@ -31,6 +31,7 @@ from .conformal import _running_errors
 from .dictionaries import _factor
 from .features import RunningImputer, RunningOneHotEncoder, RunningQuantileTransformer
 from .feedback import _sampler
+from .learners._ridge_root import is_root
 from .learners._ridge_sums import peaks_of
 from .meta._past import Past
 from .pipeline import StreamingPipeline
@@ -296,6 +297,8 @@ def _fault_of_numbers(state, n_series=1):
                 is_sound = _guard.is_sound
             if is_sound is not None and not is_sound(part):
                 return f"holds parts that do not go together: {sorted(part)}"
+            if "root" in part and not is_root(part["root"], part.get("b")):
+                return "holds a root of sums that is none"
             inverses = [part["P"]] if {"A", "P"} <= part.keys() else []
         elif isinstance(part, list):  # tuples describe, as those of an expert's making do
             ahead += [one for one in part if not isinstance(one, Real)]  # or names categories

@@ -332,6 +332,7 @@ SPOILT = {
     "no parameter": (VAWRegressor(), lambda m: vars(m).pop("alpha"), "alpha"),
     "wide": (VAWRegressor(), set_state(theta=np.zeros(9)), r"\['theta'\] should be \(4,\)"),
     "flat": (VAWRegressor(), set_state(theta=np.zeros(())), r"\['theta'\] should be \(4,\)"),
+    "a root": (VAWRegressor(), set_state(root=np.zeros((4, 5))), "a root of sums that is none"),
     "words": (VAWRegressor(), set_state(theta=np.array(["a"] * 4)), "not of its shape"),
     "a key's inverse": (KeyedRegressor(), set_record(inverse=np.negative), "an inverse that is"),
     "a key's theta": (

@@ -132,6 +132,7 @@ def _border(kernel, state, X, Phi, reach):
 def _let_in(kernel, state):
     """Give the learner the coordinate of the latest atom of the basis."""
     basis, model = state["basis"], state["model"]
+    model.pop("root", None)  # the new coordinate is that of all rows so far, which it has not met
     row = basis["factor"][-1:]
     new = _border(kernel, state, basis["atoms"][-1:], row[:, :-1], row[:, -1])
     u, pivot, weight = new.U[:, 0], new.pivot[0], new.weight[0]

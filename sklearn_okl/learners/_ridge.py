@@ -16,11 +16,12 @@ from .._linalg import block_innovations, inverse_spd
 from .._tail import TAIL, SharedInverse
 from .._types import Any, Array, ArrayLike
 from .._validation import refuse_arguments, weights_of
-from ..base import SumsOfRows, WeightedRegressor
+from ..base import WeightedRegressor
 from ..base._intercept import MissesIntercept
-from ..base._sums import ages_of
+from . import _ridge_root
+from ._ridge_root import RootedRows
 from ._ridge_rows import RidgeRows
-from ._ridge_sums import merged, rounds_until, row_away, without
+from ._ridge_sums import SumsOfRidge, rounds_until
 
 _BLOCK = 32  # rows a block: 16 to 64 are equally good, below that calls, above that n^2 work rule
 _STRETCH = 128  # rounds between two visits to the exact sums: long products are cheaper
@@ -43,7 +44,7 @@ class Met(NamedTuple):
 
 
 @inherit_documentation
-class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
+class RidgeRecursion(RootedRows, SumsOfRidge, MissesIntercept, WeightedRegressor):
     r"""Base: online least squares with a ridge, forecasting before or after the row is counted.
 
     A subclass has the parameters `alpha`, `forecaster`, `forgetting` and `fit_intercept`.
@@ -100,68 +101,6 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         sigma = np.sqrt(state["squares"] / state["mass"]) if state["mass"] > 0 else 0.0
         return forecasts, spread[:, None] * sigma if forecasts.ndim == 2 else spread * sigma
 
-    def _order_matters(self, has_age=False):
-        if self.forgetting < 1.0 and not has_age:
-            return (
-                f"with forgetting={self.forgetting} what is left of a row depends on how long ago "
-                "it came. Models that are to be merged have forgetting=1.0, and 'unlearn' of those "
-                "that forget is told the 'age' of each row."
-            )
-        return None
-
-    def _unfit(self, other):
-        if self.fit_intercept != other.fit_intercept:
-            return "One of the models has an intercept, the other has none."
-        return self._unfit_sums(self._state, other._state)
-
-    def _unfit_sums(self, mine, theirs):
-        if mine["b"].shape != theirs["b"].shape or mine["alpha"] != theirs["alpha"]:
-            return (
-                f"The models have {mine['b'].shape} and {theirs['b'].shape} features (and "
-                f"targets), alpha={float(mine['alpha'])} and {float(theirs['alpha'])}; both must "
-                "agree."
-            )
-        return None
-
-    def _merged(self, state, theirs):
-        self._open(state)
-        self._open(theirs)
-        merged(state, theirs, self._rebuild)
-
-    def _without(self, state, X, y, sample_weight=None):
-        weights = None if sample_weight is None else weights_of(sample_weight, len(y))
-        Z = self._design(X)
-        if len(Z) == 1 and self._is_one(state):
-            weight = 1.0 if weights is None else float(weights[0])
-            row_away(RidgeRows(self, state, GAIN_LIMIT), Z[0], float(y[0]), weight)
-        else:
-            self._open(state)
-            without(state, Z, y.reshape(len(y), -1), weights, self._rebuild)
-
-    def _without_aged(self, state, X, y, sample_weight, age):
-        weights = weights_of(1.0 if sample_weight is None else sample_weight, len(y))
-        ages = ages_of(age, len(y), state["t"])
-        if self.forgetting == 1.0:
-            self._without(state, X, y, None if sample_weight is None else weights)
-            return
-        self._open(state)
-        t, faded = state["t"], self.forgetting**ages
-        if "peaks" in state:  # rounding of sums that were large once has faded as they have
-            once = self.forgetting ** (t - state["peaks"]["t"])
-            known = {name: once * state["peaks"][name] for name in ("largest", "total")}
-            state["peaks"] = state["peaks"] | known
-        Z, Y = self._design(X), y.reshape(len(y), -1)
-        without(state, Z, Y, weights * faded, self._rebuild, is_exact=False)
-        # their rounds stay: by these the past has faded, and the ridge comes back
-        state["t"] = state["peaks"]["t"] = t
-
-    def _reopen(self, state, anew):
-        """Bring the rows that wait into P and A, and compute P anew if it is time."""
-        self._open(state)
-        if anew:
-            self._rebuild(state)
-        self._close(state, grows=True)
-
     @property
     def coef_(self) -> Array:
         """Ridge solution, of shape (n_features,) or (n_targets, n_features)."""
@@ -217,8 +156,9 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
             self._open(state)
             return self._learn_blocks(state, X, y, sample_weight)
         X, forecasts, low = self._design(X), self._room(state, Y), 0
-        while n - low > (0 if self._tells_shrinkage else 1):
-            low += self._learn_few(
+        while n - low > (0 if self._tells_shrinkage or "root" in state else 1):
+            learn = self._learn_rooted if "root" in state else self._learn_few
+            low += learn(
                 state,
                 X[..., low:, :],
                 Y[..., low:, :],
@@ -228,7 +168,7 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         if low < n:
             weight = 1.0 if sample_weight is None else float(sample_weight[low])
             if self._is_one(state):
-                rows = RidgeRows(self, state, GAIN_LIMIT)
+                rows = self._rows_of(state)
                 forecasts[low] = rows.learn_weighted(X[low], float(Y[low, 0]), weight)
                 rows.settle()
             else:
@@ -243,7 +183,8 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         low, n = 0, Y.shape[-2]
         while low < n:
             high = min(n, low + self._rounds_to_stop(state["t"]))
-            low += self._learn_stretch(
+            learn = self._learn_rooted if "root" in state else self._learn_stretch
+            low += learn(
                 state,
                 X[..., low:high, :],
                 Y[..., low:high, :],
@@ -272,7 +213,10 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
 
     def _row_engine(self, state):
         is_plain = self._is_one(state) and type(self)._learn is RidgeRecursion._learn
-        return RidgeRows(self, state, GAIN_LIMIT) if is_plain else super()._row_engine(state)
+        return self._rows_of(state) if is_plain else super()._row_engine(state)
+
+    def _rows_of(self, state):
+        return RidgeRows(self, state, GAIN_LIMIT)
 
     def _is_one(self, state):
         """Whether vectors will do: there is one model, of one target, that is not late."""
@@ -303,6 +247,11 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         """
         self._close(state, grows=True)
         met = self._meet_row(state, z)
+        gain = 1.0 + weight * met.growth * np.maximum.reduce(met.leverage, axis=None)
+        if "root" in state or self._asks_for_root(state, gain):
+            out = self._room(state, y[None])
+            self._learn_rooted(state, z[None], y[None], np.array([weight]), out)
+            return out[0]
         forecast = met.forecast
         if "past" in state:
             theta = state["theta"].reshape(*state["alpha"].shape, z.shape[-1], -1)
@@ -315,14 +264,18 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
 
     def _meet_row(self, state, z):
         """Return what states say of a row z (..., D): nothing is changed yet."""
-        theta = state["theta"].reshape(*state["alpha"].shape, z.shape[-1], -1)
-        known = (z[..., None, :] @ theta)[..., 0, :]  # (..., q)
-        if "P" in state:
-            before, direction = 1.0, (z[..., None, :] @ state["P"])[..., 0, :]
+        before = 1.0
+        if "root" in state:
+            direction, leverage, known = _ridge_root.met(state["root"], z)
         else:
-            before, direction = state["inverse"].tail.growth, state["inverse"].times(z)
+            theta = state["theta"].reshape(*state["alpha"].shape, z.shape[-1], -1)
+            known = (z[..., None, :] @ theta)[..., 0, :]  # (..., q)
+            if "P" in state:
+                direction = (z[..., None, :] @ state["P"])[..., 0, :]
+            else:
+                before, direction = state["inverse"].tail.growth, state["inverse"].times(z)
+            leverage = np.maximum(np.add.reduce(z * direction, axis=-1), 0.0)
         growth = before / self.forgetting  # of this row, as in `_learn_stretch`
-        leverage = np.maximum(np.add.reduce(z * direction, axis=-1), 0.0)
         forecast = known
         if self.forecaster == "vaw":
             forecast = known / (1.0 + growth * leverage)[..., None]
@@ -348,6 +301,8 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         rows = (root * z)[..., None, :], direction[..., None, :]
         extreme = bool(np.maximum.reduce(gain, axis=None) > GAIN_LIMIT)
         state["t"] += 1
+        if "root" in state:
+            _ridge_root.add_row(state["root"], z, y, weight, self.forgetting)
         if "P" in state:
             self._write_open(state, *rows)
             self._keep_healthy(state, extreme)
@@ -376,19 +331,20 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         given = None if weights is None else weights[:n]
         weights, growth = self._grown(given, n, inverse.tail.growth)
         try:
-            block, extreme = self._learn_block(
-                state, Z, Y, weights, growth, slice(0, n), out, inverse
-            )
+            block, gain = self._learn_block(state, Z, Y, weights, growth, slice(0, n), out, inverse)
         except np.linalg.LinAlgError:  # P is no longer definite
             self._open(state)
             self._rebuild(state)
             return self._learn_few(state, Z[..., :1, :], Y[..., :1, :], given, out)
         n = block.leverages.shape[-1]
-        Z, weights = Z[..., :n, :], None if weights is None else weights[:n]
-        root = 1.0 if weights is None else np.sqrt(weights)[:, None]
-        state["inverse"] = inverse.and_rows(root * Z, block.directions)
-        self._add_to_sums(state, Z, Y[..., :n, :], weights, inverse.tail.growth)
-        self._commit(state, extreme, n)
+        if n:
+            Z, weights = Z[..., :n, :], None if weights is None else weights[:n]
+            root = 1.0 if weights is None else np.sqrt(weights)[:, None]
+            state["inverse"] = inverse.and_rows(root * Z, block.directions)
+            self._add_to_sums(state, Z, Y[..., :n, :], weights, inverse.tail.growth)
+            self._commit(state, gain > GAIN_LIMIT, n)
+        if self._asks_for_root(state, gain):
+            self._take_root(state)
         return n
 
     def _grown(self, weights, n, before=1.0):
@@ -434,31 +390,39 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         """
         n = Y.shape[-2]
         weights, growth = self._grown(weights, n)
-        done, extreme = 0, False
-        while done < n and not extreme:
+        done, gain = 0, 1.0
+        while done < n and not gain > GAIN_LIMIT:
             # Blocks end where the stream's own count is a multiple of their length, so that most
             # ways of cutting a stream lead through the very same blocks.
             rows = slice(done, min(n, done + _BLOCK - (state["t"] + done) % _BLOCK))
             try:
-                block, extreme = self._learn_block(state, Z, Y, weights, growth, rows, out)
+                block, gain = self._learn_block(state, Z, Y, weights, growth, rows, out)
             except np.linalg.LinAlgError:  # P is no longer definite
                 if done > 0:
-                    extreme = True
-                    break
+                    self._finish_stretch(state, Z, Y, weights, done, True)
+                    return done
                 self._rebuild(state)
                 rows = slice(0, 1)
-                block, extreme = self._learn_block(state, Z, Y, weights, growth, rows, out)
+                block, gain = self._learn_block(state, Z, Y, weights, growth, rows, out)
             state["P"] -= block.directions.swapaxes(-1, -2) @ block.directions
             done += block.leverages.shape[-1]
-        of_rows = None if weights is None else weights[:done]
-        self._add_to_sums(state, Z[..., :done, :], Y[..., :done, :], of_rows)
-        self._keep_healthy(state, extreme)
+        if done:
+            self._finish_stretch(state, Z, Y, weights, done, gain > GAIN_LIMIT)
+        if self._asks_for_root(state, gain):
+            self._take_root(state)
         return done
 
-    def _learn_block(self, state, Z, Y, weights, growth, rows, out, inverse=None):
-        """Let rows, a slice, teach theta; return their innovations, and if the last is extreme.
+    def _finish_stretch(self, state, Z, Y, weights, n, extreme):
+        """Bring the sums up to date with the first n rows of a stretch."""
+        weights = None if weights is None else weights[:n]
+        self._add_to_sums(state, Z[..., :n, :], Y[..., :n, :], weights)
+        self._keep_healthy(state, extreme)
 
-        It ends at the first row of extreme gain. P is that of the state, or of what is shared.
+    def _learn_block(self, state, Z, Y, weights, growth, rows, out, inverse=None):
+        """Let rows, a slice, teach theta; return their innovations, and the gain that ended them.
+
+        They end at the first row of extreme gain, or before it if the sums should have a root then;
+        where there is none it is 1. P is that of the state, or of what is shared.
         """
         lead, before, times = state["alpha"].shape, 1.0, partial(_times, state.get("P"))
         if inverse is not None:
@@ -467,9 +431,11 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         theta = state["theta"].reshape(*lead, Z.shape[-1], -1)
         weights = None if weights is None else weights[rows]
         block = block_innovations(Z, times, theta, Y[..., rows, :], weights)
-        beyond = np.flatnonzero(block.gains.reshape(-1, Z.shape[-2]).max(axis=0) > GAIN_LIMIT)
+        gains, gain = block.gains.reshape(-1, Z.shape[-2]).max(axis=0), 1.0
+        beyond = np.flatnonzero(gains > GAIN_LIMIT)
         if len(beyond):
-            block = block.first(int(beyond[0]) + 1)
+            gain = gains[beyond[0]]
+            block = block.first(int(beyond[0]) + (not self._asks_for_root(state, gain)))
         n = block.leverages.shape[-1]
         out[..., :n, : Y.shape[-1]] = block.forecasts
         if self.forecaster == "vaw":
@@ -482,7 +448,7 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         theta += block.directions.swapaxes(-1, -2) @ block.errors
         squares = state["squares"].reshape(*lead, -1)
         squares += np.square(block.errors).sum(axis=-2) / before
-        return block, len(beyond) > 0
+        return block, gain
 
     def _add_to_sums(self, state, Z, Y, weights, before=1.0):
         """Add rows to the exact sums; discount all but theta, which has no size of its own.
@@ -509,9 +475,13 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         if self.forgetting < 1.0 and t % refresh == 0:
             lost = (1.0 - self.forgetting**refresh) * state["alpha"]
             state["A"] += lost[..., None, None] * np.eye(state["A"].shape[-1])
+            if "root" in state:
+                _ridge_root.add_ridge(state["root"], lost)
             self._rebuild(state)
-        elif extreme or self._is_rebuild_due(t):
+        elif self._is_rebuild_due(t) or (t % _STRETCH == 0 if "root" in state else extreme):
             self._rebuild(state)
+        elif t % _STRETCH == 0:
+            self._look_at_loss(state)
 
     def _is_rebuild_due(self, t):
         return t == _REFRESH or t % _REBUILD == 0
@@ -531,10 +501,14 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
 
     def _rebuild(self, state):
         """Recompute P and theta from the exact sums."""
+        if "root" in state:
+            self._rebuild_rooted(state)
+            return
         lead, n_features = state["alpha"].shape, state["A"].shape[-1]
         state["P"][...] = inverse_spd(state["A"], state["alpha"])
         b = state["b"].reshape(*lead, n_features, -1)
         state["theta"][...] = (state["P"] @ b).reshape(state["theta"].shape)
+        self._look_at_loss(state)
 
     def _forecast(self, state, X):
         X = self._design(X)
@@ -545,7 +519,10 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
     def _ridge_forecasts(self, state, X):
         lead = state["alpha"].shape
         targets = state["theta"].shape[len(lead) + 1 :]
-        forecasts = X @ state["theta"].reshape(*lead, X.shape[-1], -1)
+        if "root" in state:
+            forecasts = _ridge_root.seen(state["root"], X)[1]
+        else:
+            forecasts = X @ state["theta"].reshape(*lead, X.shape[-1], -1)
         return forecasts.reshape(*forecasts.shape[:-1], *targets)
 
     def _forecast_with_leverages(self, state, X):
@@ -554,7 +531,9 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         The rows are those of `_design`.
         """
         forecasts = self._ridge_forecasts(state, X)
-        if "inverse" in state:
+        if "root" in state:
+            leverages = np.square(_ridge_root.seen(state["root"], X)[0]).sum(axis=0)
+        elif "inverse" in state:
             leverages = state["inverse"].sizes(X)
         else:
             product = X @ state["P"]

@@ -28,10 +28,13 @@ class RidgeRows(RowEngine):
         self.gain_limit, self.is_vaw = gain_limit, model.forecaster == "vaw"
         self.forgetting, self.adds_one = model.forgetting, model.fit_intercept
         self.theta, self.b = state["theta"], state["b"]
-        self._begin()
+        if "root" not in state:
+            self._begin()
 
     def ask(self, X):
         """Forecast a row by the state and the tail."""
+        if "root" in self.state:
+            return float(self.model._forecast(self.state, X)[0])
         z = self._designed(X)
         if not self.is_vaw:
             return float(z.dot(self.theta))
@@ -47,10 +50,16 @@ class RidgeRows(RowEngine):
 
     def learn_weighted(self, z, y, weight):
         """Learn a row z (D,) of target y, a float, into the tail; return its forecast."""
+        if "root" in self.state:
+            return self._learn_rooted(z, y, weight)
         direction, leverage, known = self._met(z)
         forecast, growth = self._forecast(leverage, known), self.growth
         root = math.sqrt(weight * growth)
         gain = 1.0 + root * root * leverage
+        if self.model._asks_for_root(self.state, gain):
+            self.settle()
+            self.model._take_root(self.state)
+            return self._learn_rooted(z, y, weight)
         scale = root / math.sqrt(gain)
         direction *= scale
         error = scale * (y - known)
@@ -66,6 +75,14 @@ class RidgeRows(RowEngine):
         if self.t == self.stop or gain > self.gain_limit:
             self._commit(gain > self.gain_limit)
         return forecast
+
+    def _learn_rooted(self, z, y, weight):
+        """Learn a row by the root that the state has; where it has none any more, begin anew."""
+        model, out = self.model, np.empty((1, 1))
+        model._learn_rooted(self.state, z[None], np.array([[y]]), np.array([weight]), out)
+        if "root" not in self.state:
+            self._begin()
+        return float(out[0, 0])
 
     def unlearn(self, z, y, weight):
         """Take a row z (D,) of target y away, into the tail; return 1 - h, of its leverage h.
@@ -103,6 +120,9 @@ class RidgeRows(RowEngine):
 
     def settle(self):
         """Bring the state up to date."""
+        if "root" in self.state:
+            self.model._close(self.state, grows=True)
+            return
         self.state["inverse"] = self.inverse.with_filled(self.tail, self.n)
         self.state.update(t=self.t, mass=self.mass, squares=np.array(self.squares))
 
@@ -134,7 +154,8 @@ class RidgeRows(RowEngine):
     def _commit(self, extreme):
         self.settle()
         self.model._commit(self.state, extreme)
-        self._begin()
+        if "root" not in self.state:
+            self._begin()
 
     def _designed(self, X):
         return np.append(X[0], 1.0) if self.adds_one else X[0]

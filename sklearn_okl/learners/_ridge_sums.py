@@ -6,19 +6,92 @@ from functools import lru_cache
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from .._validation import weights_of
+from ..base import SumsOfRows
+from ..base._sums import ages_of
+
 _BLOCK = 64  # rows taken away at once
 _WORN = 8.0  # factor by which errors of P may have grown before it is rebuilt
 _REBUILD = 1024  # rows unlearnt between two rebuilds
 _YOUNG = 64  # rounds before the learner's own first rebuild, up to which P is coarse
 _MOST = 1e5  # condition of what is left: beyond, it is known to less than ten digits
 _TIMES = 10.0  # how much worse than that of a new model it may be, if that is bad by itself
-_HOPELESS = 1e12  # and however bad that is
+_HOPELESS = 1e7  # and however bad that is: a new model of such rows would go by a root of its sums
 _SLACK = 1e-8  # share of the squared targets by which the least loss may seem to be below 0
 _TINY = np.finfo(np.float64).tiny
 _NEVER = (
     "These rows cannot be unlearnt: with their targets and weights they are not among the rows "
     "that were learnt, or nothing but rounding would be left."
 )
+
+
+class SumsOfRidge(SumsOfRows):
+    """Beside the recursion of ridge regression: models merged, rows unlearnt."""
+
+    def _order_matters(self, has_age=False):
+        if self.forgetting < 1.0 and not has_age:
+            return (
+                f"with forgetting={self.forgetting} what is left of a row depends on how long ago "
+                "it came. Models that are to be merged have forgetting=1.0, and 'unlearn' of those "
+                "that forget is told the 'age' of each row."
+            )
+        return None
+
+    def _unfit(self, other):
+        if self.fit_intercept != other.fit_intercept:
+            return "One of the models has an intercept, the other has none."
+        return self._unfit_sums(self._state, other._state)
+
+    def _unfit_sums(self, mine, theirs):
+        if mine["b"].shape != theirs["b"].shape or mine["alpha"] != theirs["alpha"]:
+            return (
+                f"The models have {mine['b'].shape} and {theirs['b'].shape} features (and "
+                f"targets), alpha={float(mine['alpha'])} and {float(theirs['alpha'])}; both must "
+                "agree."
+            )
+        return None
+
+    def _merged(self, state, theirs):
+        for one in (state, theirs):
+            self._drop_root(one)
+            self._open(one)
+        merged(state, theirs, self._rebuild)
+
+    def _without(self, state, X, y, sample_weight=None):
+        weights = None if sample_weight is None else weights_of(sample_weight, len(y))
+        self._drop_root(state)
+        Z = self._design(X)
+        if len(Z) == 1 and self._is_one(state):
+            weight = 1.0 if weights is None else float(weights[0])
+            row_away(self._rows_of(state), Z[0], float(y[0]), weight)
+        else:
+            self._open(state)
+            without(state, Z, y.reshape(len(y), -1), weights, self._rebuild)
+
+    def _without_aged(self, state, X, y, sample_weight, age):
+        weights = weights_of(1.0 if sample_weight is None else sample_weight, len(y))
+        ages = ages_of(age, len(y), state["t"])
+        if self.forgetting == 1.0:
+            self._without(state, X, y, None if sample_weight is None else weights)
+            return
+        self._drop_root(state)
+        self._open(state)
+        t, faded = state["t"], self.forgetting**ages
+        if "peaks" in state:  # rounding of sums that were large once has faded as they have
+            once = self.forgetting ** (t - state["peaks"]["t"])
+            known = {name: once * state["peaks"][name] for name in ("largest", "total")}
+            state["peaks"] = state["peaks"] | known
+        Z, Y = self._design(X), y.reshape(len(y), -1)
+        without(state, Z, Y, weights * faded, self._rebuild, is_exact=False)
+        # their rounds stay: by these the past has faded, and the ridge comes back
+        state["t"] = state["peaks"]["t"] = t
+
+    def _reopen(self, state, anew):
+        """Bring the rows that wait into P and A, and compute P anew if it is time."""
+        self._open(state)
+        if anew:
+            self._rebuild(state)
+        self._close(state, grows=True)
 
 
 def merged(state, theirs, rebuild):

@@ -61,7 +61,10 @@ class VAWRegressor(RidgeRecursion):
 
     *Numerics.* P, the inverse of S, is updated block by block and rebuilt, by Cholesky, from the
     exact sums at round 64 and every 4096 rounds, and after a row that shrinks P by
-    more than 1e5.
+    more than 1e5. Where rows are so large that their sums would lose the ridge, a row that shrinks
+    P by more than 1e9 or columns that are nearly collinear, the model goes by a triangular root of
+    the sums, row by row, until these know P again: forecasts are exact to the rounding of the rows
+    themselves, and take ten times as long. It can neither be merged nor unlearn meanwhile.
 
     *Features* are taken as they come: scale them to moderate size. Without ``fit_intercept`` a
     constant is expressed only where the features can: a mean of the errors that outweighs all else,

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 
 from sklearn_okl import (
     AARegressor,
@@ -14,6 +15,9 @@ from sklearn_okl import (
     SectionFeatures,
     TaylorFeatures,
     TVAWRegressor,
+    VAWRegressor,
+    from_bytes,
+    to_bytes,
 )
 from sklearn_okl.datasets import make_switching_functions
 from sklearn_okl.evaluation import (
@@ -235,3 +239,33 @@ def test_tvaw_equals_the_literal_loop():
     assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
     assert model.scalings_[0] == ("standard", "raw")
     assert model.weights_.shape == (8,)
+
+
+@pytest.mark.parametrize("size", [1e6, 1e8])
+@pytest.mark.parametrize(
+    "model",
+    [
+        HVAWDRegressor(n_components=20, random_state=0),
+        DVAWRegressor(),
+        TVAWRegressor({"gamma": [0.1, 1.0]}, n_components=20, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_targets_may_be_large(model, size):
+    """Forecasts are features; at f0eb89e they came to 1e7 times the targets, and were kept."""
+    X, y = stream(int(np.log10(size)), n=300)
+    y = size * (y + 3.0)
+    whole = clone(model)
+    forecasts = whole.prequential_predict(X, y)
+    assert np.abs(forecasts).max() < 2.0 * np.abs(y).max()
+    assert_allclose(in_pieces(clone(model), X, y), forecasts, rtol=1e-7, atol=1e-7 * size)
+    again = from_bytes(to_bytes(whole))
+    assert_allclose(again.prequential_predict(X, y), whole.prequential_predict(X, y), rtol=1e-12)
+
+
+def test_the_second_level_on_large_forecasts_is_exact():
+    X, y = stream(9, n=150)
+    y, alpha = 1e8 * (y + 3.0), 1e-16
+    large = DVAWRegressor().prequential_predict(X, y)
+    small = DVAWRegressor(aggregator=VAWRegressor(alpha)).prequential_predict(X, y / 1e8)
+    assert_allclose(large, 1e8 * small, rtol=0.0, atol=1e-7 * np.abs(y).max())

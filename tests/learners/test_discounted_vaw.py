@@ -22,7 +22,7 @@ from sklearn_okl.evaluation import (
     fused_ridge_comparator,
     prequential,
 )
-from tests.oracles import changing
+from tests.oracles import changing, rooted
 
 
 def stream(seed, n=300, d=3):
@@ -70,6 +70,25 @@ def test_the_grid_equals_its_literal_loop(hint, seed):
     assert_allclose(found, expected, rtol=1e-9, atol=1e-10)
     assert len(model.weights_) == len(model.discounts_) == int(np.log2(len(y))) + 2
     assert len(model.coef_) == len(model.weights_)
+
+
+@pytest.mark.parametrize("size", [1e6, 1e8])
+@pytest.mark.parametrize("forgetting", [0.75, 0.97, 1.0])
+def test_hints_on_large_columns_that_are_nearly_collinear(size, forgetting):
+    """At f0eb89e a fiftieth of the targets was lost at 1e6; oracles of sums lose as much."""
+    rng = np.random.default_rng(int(100 * forgetting))
+    own = rng.normal(size=(200, 3))
+    X, y, hints = size + own, own[:, 0], rng.normal(size=200)
+    zero = rooted.vaw(X, y, 0.5, forgetting=forgetting)
+    ridge = rooted.vaw(X, y, 0.5, "ridge", forgetting)
+    tolerance = 1e-14 * size * np.abs(ridge).max()
+    model = DiscountedVAWRegressor(0.5, forgetting=forgetting)
+    assert_allclose(in_pieces(model, X, y), zero, rtol=0.0, atol=tolerance)
+    # a mean of the ridge forecast and the hint, by what is left of the first
+    found = in_pieces(DiscountedVAWRegressor(0.5, forgetting=forgetting), X, y, hints)
+    clear = np.abs(ridge) > 0.1
+    expected = zero + (1.0 - zero / np.where(clear, ridge, 1.0)) * hints
+    assert_allclose(found[clear], expected[clear], rtol=0.0, atol=100 * tolerance)
 
 
 def test_without_hints_it_is_vaw_that_forgets():

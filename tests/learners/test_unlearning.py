@@ -271,6 +271,25 @@ def test_what_cannot_be_unlearnt_is_refused_and_changes_nothing():
         model.unlearn(X, y, sample_weight=np.ones(50))
 
 
+def test_large_columns_are_merged_and_unlearnt_where_their_sums_tell_them_apart():
+    rng = np.random.default_rng(11)
+    own, y = rng.normal(size=(100, 3)), rng.normal(size=100)
+    make = lambda X: VAWRegressor().fit(X[:50], y[:50])  # noqa: E731
+    apart, level = 1e7 * own, 1e7 + own
+    assert "root" in make(apart)._state
+    left = make(apart).unlearn(apart[:9], y[:9])
+    assert_allclose(left.coef_, VAWRegressor().fit(apart[9:50], y[9:50]).coef_, rtol=1e-9)
+    both = make(apart).merge(VAWRegressor().fit(apart[50:], y[50:]))
+    assert_allclose(both.coef_, VAWRegressor().fit(apart, y).coef_, rtol=1e-9)
+    model, other = make(level), VAWRegressor().fit(level[50:], y[50:])
+    before = pickle.dumps(model)
+    for verb in (lambda: model.unlearn(level[:9], y[:9]), lambda: model.unlearn(level[:1], y[:1]),
+                 lambda: model.merge(other)):  # fmt: skip
+        with pytest.raises(ValueError, match="nearly collinear that of alpha=1 nothing but"):
+            verb()
+        assert pickle.dumps(model) == before
+
+
 def test_the_record_is_that_of_the_rows_in_their_order_and_is_saved(tmp_path):
     X, y = stream(2)
     digest = ""

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_okl import VAW2Regressor, VAWRegressor, _tail
 from sklearn_okl.learners import _ridge
+from tests.oracles import rooted
 
 BANK = {"kernels": {"gamma": [0.1, 1.0, 3.0]}, "n_components": 30, "random_state": 0}
 
@@ -61,6 +62,33 @@ def test_an_extreme_row_is_brought_in_at_once():
     whole, cut = VAWRegressor(), VAWRegressor()
     expected = whole.prequential_predict(X, y)
     assert_allclose(in_pieces(cut, X, y, range(1, 300)), expected, rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("size", [1e6, 1e9])
+@pytest.mark.parametrize("forgetting", [1.0, 0.95])
+@pytest.mark.parametrize("collinear", [slice(0, 0), slice(0, 50), slice(70, 300), slice(0, 300)])
+def test_rows_by_a_root_of_their_sums_are_those_of_a_call(size, forgetting, collinear):
+    # rows of columns that are nearly the same come, and go
+    X, y = stream(int(forgetting * 100))
+    X *= size
+    X[collinear] = X[collinear][:, :1] + X[collinear] / size
+    whole = VAWRegressor(forgetting=forgetting)
+    expected = whole.prequential_predict(X, y)
+    by_path = VAWRegressor(forgetting=forgetting).fit(X[:1], y[:1])
+    forecasts, asked = [], []
+    for low in (1, 2, 68, 130):
+        with by_path.rows() as row:
+            for t in range(low, {1: 2, 2: 68, 68: 130, 130: 300}[low]):
+                asked.append(row.predict(X[t]))
+                forecasts.append(row.learn(X[t], y[t]))
+    exact = rooted.vaw(X, y, forgetting=forgetting)
+    tolerance = 1e-14 * size * np.abs(exact).max()
+    assert_allclose(expected, exact, rtol=1e-6, atol=tolerance)
+    assert_allclose(forecasts, expected[1:], rtol=1e-6, atol=tolerance)
+    assert_allclose(asked, forecasts, rtol=1e-9, atol=tolerance)
+    assert ("root" in by_path._state) == ("root" in whole._state)
+    assert_allclose(by_path.predict(X), whole.predict(X), rtol=1e-6, atol=tolerance)
+    assert_allclose(by_path.coef_, whole.coef_, rtol=1e-5, atol=1e-8)
 
 
 @pytest.mark.parametrize("ends", [[], range(1, 60)], ids=["a call", "rows"])
