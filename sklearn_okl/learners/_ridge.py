@@ -19,7 +19,6 @@ from .._validation import refuse_arguments, weights_of
 from ..base import WeightedRegressor
 from ..base._intercept import MissesIntercept
 from . import _ridge_root
-from ._ridge_root import RootedRows
 from ._ridge_rows import RidgeRows
 from ._ridge_sums import SumsOfRidge, rounds_until
 
@@ -44,7 +43,7 @@ class Met(NamedTuple):
 
 
 @inherit_documentation
-class RidgeRecursion(RootedRows, SumsOfRidge, MissesIntercept, WeightedRegressor):
+class RidgeRecursion(SumsOfRidge, MissesIntercept, WeightedRegressor):
     r"""Base: online least squares with a ridge, forecasting before or after the row is counted.
 
     A subclass has the parameters `alpha`, `forecaster`, `forgetting` and `fit_intercept`.
@@ -157,7 +156,7 @@ class RidgeRecursion(RootedRows, SumsOfRidge, MissesIntercept, WeightedRegressor
             return self._learn_blocks(state, X, y, sample_weight)
         X, forecasts, low = self._design(X), self._room(state, Y), 0
         while n - low > (0 if self._tells_shrinkage or "root" in state else 1):
-            learn = self._learn_rooted if "root" in state else self._learn_few
+            learn = partial(_ridge_root.learn, self) if "root" in state else self._learn_few
             low += learn(
                 state,
                 X[..., low:, :],
@@ -183,7 +182,7 @@ class RidgeRecursion(RootedRows, SumsOfRidge, MissesIntercept, WeightedRegressor
         low, n = 0, Y.shape[-2]
         while low < n:
             high = min(n, low + self._rounds_to_stop(state["t"]))
-            learn = self._learn_rooted if "root" in state else self._learn_stretch
+            learn = partial(_ridge_root.learn, self) if "root" in state else self._learn_stretch
             low += learn(
                 state,
                 X[..., low:high, :],
@@ -248,9 +247,12 @@ class RidgeRecursion(RootedRows, SumsOfRidge, MissesIntercept, WeightedRegressor
         self._close(state, grows=True)
         met = self._meet_row(state, z)
         gain = 1.0 + weight * met.growth * np.maximum.reduce(met.leverage, axis=None)
-        if "root" in state or self._asks_for_root(state, gain):
+        if _ridge_root.asks(state, gain):
+            self._open(state)
+            _ridge_root.take(state)
+        if "root" in state:
             out = self._room(state, y[None])
-            self._learn_rooted(state, z[None], y[None], np.array([weight]), out)
+            _ridge_root.learn(self, state, z[None], y[None], np.array([weight]), out)
             return out[0]
         forecast = met.forecast
         if "past" in state:
@@ -343,8 +345,9 @@ class RidgeRecursion(RootedRows, SumsOfRidge, MissesIntercept, WeightedRegressor
             state["inverse"] = inverse.and_rows(root * Z, block.directions)
             self._add_to_sums(state, Z, Y[..., :n, :], weights, inverse.tail.growth)
             self._commit(state, gain > GAIN_LIMIT, n)
-        if self._asks_for_root(state, gain):
-            self._take_root(state)
+        if _ridge_root.asks(state, gain):
+            self._open(state)
+            _ridge_root.take(state)
         return n
 
     def _grown(self, weights, n, before=1.0):
@@ -408,8 +411,9 @@ class RidgeRecursion(RootedRows, SumsOfRidge, MissesIntercept, WeightedRegressor
             done += block.leverages.shape[-1]
         if done:
             self._finish_stretch(state, Z, Y, weights, done, gain > GAIN_LIMIT)
-        if self._asks_for_root(state, gain):
-            self._take_root(state)
+        if _ridge_root.asks(state, gain):
+            self._open(state)
+            _ridge_root.take(state)
         return done
 
     def _finish_stretch(self, state, Z, Y, weights, n, extreme):
@@ -435,7 +439,7 @@ class RidgeRecursion(RootedRows, SumsOfRidge, MissesIntercept, WeightedRegressor
         beyond = np.flatnonzero(gains > GAIN_LIMIT)
         if len(beyond):
             gain = gains[beyond[0]]
-            block = block.first(int(beyond[0]) + (not self._asks_for_root(state, gain)))
+            block = block.first(int(beyond[0]) + (not _ridge_root.asks(state, gain)))
         n = block.leverages.shape[-1]
         out[..., :n, : Y.shape[-1]] = block.forecasts
         if self.forecaster == "vaw":
@@ -481,7 +485,7 @@ class RidgeRecursion(RootedRows, SumsOfRidge, MissesIntercept, WeightedRegressor
         elif self._is_rebuild_due(t) or (t % _STRETCH == 0 if "root" in state else extreme):
             self._rebuild(state)
         elif t % _STRETCH == 0:
-            self._look_at_loss(state)
+            _ridge_root.take_where_lost(state)
 
     def _is_rebuild_due(self, t):
         return t == _REFRESH or t % _REBUILD == 0
@@ -502,13 +506,13 @@ class RidgeRecursion(RootedRows, SumsOfRidge, MissesIntercept, WeightedRegressor
     def _rebuild(self, state):
         """Recompute P and theta from the exact sums."""
         if "root" in state:
-            self._rebuild_rooted(state)
+            _ridge_root.rebuild(state, self)
             return
         lead, n_features = state["alpha"].shape, state["A"].shape[-1]
         state["P"][...] = inverse_spd(state["A"], state["alpha"])
         b = state["b"].reshape(*lead, n_features, -1)
         state["theta"][...] = (state["P"] @ b).reshape(state["theta"].shape)
-        self._look_at_loss(state)
+        _ridge_root.take_where_lost(state)
 
     def _forecast(self, state, X):
         X = self._design(X)

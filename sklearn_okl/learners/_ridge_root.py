@@ -9,73 +9,89 @@ import numpy as np
 from scipy.linalg import qr_insert
 from scipy.linalg.lapack import dtrtri, dtrtrs
 
-LARGEST_GAIN = 1e9  # of a row, from which on the sums would lose what was known before it
+_LARGEST_GAIN = 1e9  # of a row, from which on the sums would lose what was known before it
 _LOST = 1e10  # diagonals of A times P: from here on sums leave fewer than six digits of P
 _KEPT = 1e9  # and below it they leave enough for the root to be dropped
+_BEYOND = 1e26  # and from here on a root leaves fewer than three
+_FIRST = 64  # rows in which columns need not be told apart yet
+_MOST = 2.0  # times the inverse of the ridge: as large P cannot be, but for rounding
 _NOT_KNOWN = (
-    "For their size the columns of X are so nearly collinear that alpha={:g} is lost in the "
-    "rounding of their sums. Scale the columns to moderate size, or let alpha be larger."
+    "Columns as large as these, of X or of forecasts that are combined, are so nearly collinear "
+    "that alpha={:g} is lost in their rounding; the model is as it was before the call. Scale X, "
+    "or the targets of such forecasts, to moderate size, or let alpha be larger."
 )
 _NO_SUMS = (
     "For their size the columns of X are so nearly collinear that of alpha={:g} nothing but "
-    "rounding is left in their sums, by which models are merged and rows unlearnt. Fit a new model on all "
-    "rows that are to stay, or scale the columns to moderate size."
+    "rounding is left in their sums, by which models are merged and rows unlearnt. Fit a new model "
+    "on all rows that are to stay, or scale the columns to moderate size."
 )
 
 
-class RootedRows:
-    """Beside the recursion of ridge regression: rows by a root of the sums, while there is one."""
+def asks(state, gain):
+    """Whether a row of that gain, the largest of a bank, should not be learnt without a root."""
+    return gain > _LARGEST_GAIN and "root" not in state and _may_have_root(state)
 
-    def _may_have_root(self, state):
-        """Whether the state is that of one learner, whose forecasts are not late."""
-        return state["alpha"].ndim == 0 and "past" not in state
 
-    def _asks_for_root(self, state, gain):
-        """Whether a row of that gain, the largest of a bank, should not be learnt without one."""
-        return gain > LARGEST_GAIN and "root" not in state and self._may_have_root(state)
+def take(state):
+    """Let a state, whose A and P are open, have a root."""
+    try:
+        upper = np.linalg.cholesky(state["A"]).T
+    except np.linalg.LinAlgError:
+        raise ValueError(_NOT_KNOWN.format(float(state["alpha"]))) from None
+    b = state["b"].reshape(len(upper), -1)
+    state["root"] = np.hstack([upper, _divided(upper, b)])
 
-    def _take_root(self, state):
-        """Let the state have a root, from the sums; they are this state's own then."""
-        self._open(state)
-        try:
-            upper = np.linalg.cholesky(state["A"]).T
-        except np.linalg.LinAlgError:
-            raise ValueError(_NOT_KNOWN.format(float(state["alpha"]))) from None
-        b = state["b"].reshape(len(upper), -1)
-        state["root"] = np.hstack([upper, _divided(upper, b)])
 
-    def _learn_rooted(self, state, Z, Y, weights, out):
-        """Learn rows one by one while the state has a root; return how many it was."""
-        self._open(state)
-        for t, z in enumerate(Z):
-            met = self._meet_row(state, z)
-            out[t, : Y.shape[-1]] = met.known
-            if self.forecaster == "vaw":
-                out[t] /= 1.0 + met.growth * met.leverage
-            self._teach_row(state, met, Y[t], 1.0 if weights is None else float(weights[t]))
-            if "root" not in state:
-                return t + 1
-        renew(state)
-        return len(Z)
+def take_where_lost(state):
+    """Let a state have a root where the sums that P was made from leave too few digits of it."""
+    if _may_have_root(state) and not loss(state["A"], state["P"]) < _LOST:
+        take(state)
 
-    def _rebuild_rooted(self, state):
-        """Compute P and theta from the root, and drop it where the sums have become good enough."""
-        renew(state)
-        if loss(state["A"], state["P"]) < _KEPT:
-            del state["root"]
 
-    def _drop_root(self, state):
-        """Let the sums be enough, as they are where rows are merged or unlearnt, or refuse."""
-        if "root" in state:
-            self._open(state)
-            self._rebuild_rooted(state)
-        if "root" in state:
-            raise ValueError(_NO_SUMS.format(float(state["alpha"])))
+def learn(model, state, Z, Y, weights, out):
+    """Learn rows Z (n, D) one by one while the state has a root; return how many it was.
 
-    def _look_at_loss(self, state):
-        """Take a root where the sums that P was computed from leave too few digits of it."""
-        if self._may_have_root(state) and not loss(state["A"], state["P"]) < _LOST:
-            self._take_root(state)
+    What is said of them is written to `out`, as in blocks.
+    """
+    model._open(state)
+    weights = np.ones(len(Z)) if weights is None else weights
+    for t, (z, weight) in enumerate(zip(Z, weights.tolist(), strict=False)):
+        met = model._meet_row(state, z)
+        size = met.growth * met.leverage
+        if state["t"] >= _FIRST and _BEYOND < weight * size < np.inf:
+            raise ValueError(_NOT_KNOWN.format(float(state["alpha"])))
+        out[t, : Y.shape[-1]] = met.known
+        if model.forecaster == "vaw":
+            out[t] /= 1.0 + size
+        model._teach_row(state, met, Y[t], weight)
+        if "root" not in state:
+            return t + 1
+    renew(state, model)
+    return len(Z)
+
+
+def rebuild(state, model):
+    """Compute P and theta from the root, and drop it where the sums have become good enough."""
+    renew(state, model)
+    lost = loss(state["A"], state["P"])
+    if lost < _KEPT:
+        del state["root"]
+    elif lost > _BEYOND:
+        raise ValueError(_NOT_KNOWN.format(float(state["alpha"])))
+
+
+def drop(state, model):
+    """Let the sums be enough, where rows are to be merged or unlearnt, or refuse."""
+    if "root" in state:
+        model._open(state)
+        rebuild(state, model)
+    if "root" in state:
+        raise ValueError(_NO_SUMS.format(float(state["alpha"])))
+
+
+def _may_have_root(state):
+    """Whether a state is that of one learner, whose forecasts are not late."""
+    return state["alpha"].ndim == 0 and "past" not in state
 
 
 def loss(A, P):
@@ -112,11 +128,14 @@ def add_ridge(root, alpha):
         add_row(root, z, np.zeros(n_targets))
 
 
-def renew(state):
+def renew(state, model):
     """Compute P and theta from the root."""
     width = len(state["root"])
     half = dtrtri(state["root"][:, :width])[0]
     state["P"][...] = half @ half.T
+    least = float(state["alpha"]) * model.forgetting ** model._refresh_interval()
+    if _MOST < state["P"].diagonal().max(initial=0.0) * least < np.inf:
+        raise ValueError(_NOT_KNOWN.format(float(state["alpha"])))
     state["theta"][...] = (half @ state["root"][:, width:]).reshape(state["theta"].shape)
 
 

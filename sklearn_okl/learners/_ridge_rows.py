@@ -6,6 +6,7 @@ import numpy as np
 
 from .._tail import TAIL
 from ..base._row_path import RowEngine
+from . import _ridge_root
 
 
 class RidgeRows(RowEngine):
@@ -56,9 +57,10 @@ class RidgeRows(RowEngine):
         forecast, growth = self._forecast(leverage, known), self.growth
         root = math.sqrt(weight * growth)
         gain = 1.0 + root * root * leverage
-        if self.model._asks_for_root(self.state, gain):
+        if _ridge_root.asks(self.state, gain):
             self.settle()
-            self.model._take_root(self.state)
+            self.model._open(self.state)
+            _ridge_root.take(self.state)
             return self._learn_rooted(z, y, weight)
         scale = root / math.sqrt(gain)
         direction *= scale
@@ -79,7 +81,8 @@ class RidgeRows(RowEngine):
     def _learn_rooted(self, z, y, weight):
         """Learn a row by the root that the state has; where it has none any more, begin anew."""
         model, out = self.model, np.empty((1, 1))
-        model._learn_rooted(self.state, z[None], np.array([[y]]), np.array([weight]), out)
+        row = z[None], np.array([[y]]), np.array([weight])
+        _ridge_root.learn(model, self.state, *row, out)
         if "root" not in self.state:
             self._begin()
         return float(out[0, 0])

@@ -9,6 +9,7 @@ from scipy.linalg import solve_triangular
 from .._validation import weights_of
 from ..base import SumsOfRows
 from ..base._sums import ages_of
+from . import _ridge_root
 
 _BLOCK = 64  # rows taken away at once
 _WORN = 8.0  # factor by which errors of P may have grown before it is rebuilt
@@ -53,13 +54,13 @@ class SumsOfRidge(SumsOfRows):
 
     def _merged(self, state, theirs):
         for one in (state, theirs):
-            self._drop_root(one)
+            _ridge_root.drop(one, self)
             self._open(one)
         merged(state, theirs, self._rebuild)
 
     def _without(self, state, X, y, sample_weight=None):
         weights = None if sample_weight is None else weights_of(sample_weight, len(y))
-        self._drop_root(state)
+        _ridge_root.drop(state, self)
         Z = self._design(X)
         if len(Z) == 1 and self._is_one(state):
             weight = 1.0 if weights is None else float(weights[0])
@@ -74,7 +75,7 @@ class SumsOfRidge(SumsOfRows):
         if self.forgetting == 1.0:
             self._without(state, X, y, None if sample_weight is None else weights)
             return
-        self._drop_root(state)
+        _ridge_root.drop(state, self)
         self._open(state)
         t, faded = state["t"], self.forgetting**ages
         if "peaks" in state:  # rounding of sums that were large once has faded as they have

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import BayesianRidge, Ridge
 
 from sklearn_okl import VAWRegressor, from_bytes, to_bytes
@@ -284,8 +284,8 @@ def test_several_targets_on_large_columns_are_so_many_models():
     X, y = nearly_collinear("level", 1e7, seed=4)
     Y = np.c_[y, np.cos(y), 1e3 * y]
     model = VAWRegressor()
-    rows = [model.prequential_predict(X[:70], Y[:70])]
-    rows += [model.prequential_predict(X[[t]], Y[[t]]) for t in range(70, 150)]
+    ends = [*range(1, 5), 70, *range(71, 100)]
+    rows = [model.prequential_predict(X[t], Y[t]) for t in np.split(np.arange(150), ends)]
     forecasts = np.concatenate(rows)
     for k in range(3):
         alone = VAWRegressor().prequential_predict(X, Y[:, k])
@@ -301,6 +301,39 @@ def test_columns_that_tell_rows_apart_need_no_root_of_their_sums_for_long(size):
     assert "root" not in model._state
     same = VAWRegressor(1.0 / size**2).prequential_predict(X, y)
     assert_allclose(forecasts, same, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("size", [1e14, 1e16, 1e18, 1e40, 1e140])
+@pytest.mark.parametrize("kind", ["equal", "near", "level"])
+def test_columns_beyond_all_digits_are_refused(kind, size):
+    X, y = nearly_collinear(kind, size, seed=2)
+    model = VAWRegressor().fit(X[:1], y[:1])
+    told = [model.prequential_predict(X[rows], y[rows]) for rows in (slice(1, 2), slice(2, 40))]
+    assert np.abs(np.concatenate(told)).max() < 2 * np.abs(y).max()
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="alpha=1 is lost in their rounding"):
+        model.partial_fit(X[40:], y[40:])
+    assert_array_equal(model.predict(X), before)
+    assert np.abs(before).max() < 2 * np.abs(y).max()
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.99])
+@pytest.mark.parametrize("size", [1e4, 1e7, 1e10, 1e15, 1e30])
+def test_a_row_that_is_far_too_large_takes_nothing_with_it(size, forgetting):
+    X, y = stream(int(np.log10(size)), n=240)
+    X[150] = size * np.sign(X[150])
+    model = VAWRegressor(forgetting=forgetting).fit(X[:150], y[:150])
+    if size > 1e13:  # of all others as much as it were rounding
+        before = model.predict(X)
+        for rows in (slice(150, 151), slice(150, 240)):
+            with pytest.raises(ValueError, match="alpha=1 is lost in their rounding"):
+                model.partial_fit(X[rows], y[rows])
+        assert_array_equal(model.predict(X), before)
+        X, y = np.delete(X, 150, axis=0), np.delete(y, 150)
+    expected = rooted.vaw(X, y, forgetting=forgetting)[150:]
+    forecasts = model.prequential_predict(X[150:], y[150:])
+    # at f0eb89e what other rows had told was lost from 1e7 on
+    assert_allclose(forecasts, expected, rtol=0.0, atol=1e-9 + 1e-15 * min(size, 1e13))
 
 
 @pytest.mark.parametrize("ends", [[], [1, 130, 131, 500]])
