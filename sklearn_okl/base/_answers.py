@@ -1,7 +1,11 @@
 """What private verbs return: held against what they are to return, before anybody sees it."""
 
+import math
+from contextlib import contextmanager
+
 import numpy as np
 
+_UNSAID = "Numbers overflowed while these rows were forecast. Scale the features to moderate size."
 _WHAT = {
     "_learn": "the forecast of each row, made before its target was seen",
     "_forecast": "the forecast of each row",
@@ -36,6 +40,25 @@ def checked_answers(answers, shape, estimator, verb):
         f"{type(estimator).__name__}.{verb} returned {found}. It is to return an array of shape "
         f"{str(sizes).replace(repr('any'), 'any')}: {_WHAT[verb]}."
     )
+
+
+@contextmanager
+def asked_quietly():
+    """Let NumPy warn of no overflow, and what fails of it say so: what is none is refused."""
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        try:
+            yield
+        except (np.linalg.LinAlgError, OverflowError) as error:
+            raise ValueError(_UNSAID) from error
+
+
+def told(forecasts):
+    """Return forecasts, or refuse those that are no numbers; some may be infinite."""
+    if forecasts.dtype.kind == "f" and math.isnan(np.add.reduce(forecasts, axis=None)):
+        with np.errstate(invalid="ignore"):
+            if np.isnan(forecasts).any():
+                raise ValueError(_UNSAID)
+    return forecasts
 
 
 def checked_state(state, estimator, verb):

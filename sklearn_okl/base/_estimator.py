@@ -24,7 +24,7 @@ from .._linalg import one_blas_thread
 from .._tail import TAIL
 from .._validation import plain_row, plain_target, validated
 from ..kernels import Kernel
-from ._answers import checked_answers, checked_state
+from ._answers import asked_quietly, checked_answers, checked_state, told
 from ._row_path import NOT_SAVED, HasRowPath, RowEngine, RowWork
 from ._state import (
     _copied,
@@ -279,11 +279,12 @@ class OnlineEstimator(CallbackSupportMixin, HasRowPath, SwapMixin, BaseEstimator
 
     def _answered(self, state, X):
         """Return the forecasts of rows, as the private verb makes them."""
-        with one_blas_thread:
+        with one_blas_thread, asked_quietly():
             if len(X) <= _PIECE:
-                return self._checked_forecasts(state, X)
+                return told(self._checked_forecasts(state, X))
             pieces = [
-                self._checked_forecasts(state, X[rows]) for rows in gen_batches(len(X), _PIECE)
+                told(self._checked_forecasts(state, X[rows]))
+                for rows in gen_batches(len(X), _PIECE)
             ]
         return np.concatenate(pieces)
 

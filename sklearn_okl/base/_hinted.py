@@ -8,6 +8,7 @@ from .._documentation import explained_by, inherit_documentation
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Self
 from .._validation import refuse_arguments
+from ._answers import asked_quietly, told
 from ._regressor import OnlineRegressor
 
 
@@ -60,8 +61,8 @@ class HintedRegressor(OnlineRegressor):
         refuse_arguments(self, "predict", params)
         model = self._as_of_now()
         state, X = model._asked(X)
-        with one_blas_thread:
-            return model._forecast(state, X, hint)
+        with one_blas_thread, asked_quietly():
+            return told(model._forecast(state, X, hint))
 
     def _hints(self, state, y, hint):
         """Return the hints for rounds with targets y, and remember the last target."""

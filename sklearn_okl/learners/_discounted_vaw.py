@@ -8,6 +8,7 @@ from sklearn.utils._param_validation import StrOptions
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, ArrayLike
 from .._validation import refuse_arguments
+from ..base._answers import asked_quietly
 from ..base._hinted import HintedRegressor
 from ..base._intercept import WithIntercept
 from ..base._sums import refuse_weights
@@ -133,8 +134,9 @@ class DiscountedVAWRegressor(HintedRegressor, RidgeRecursion):
         refuse_arguments(self, "predict", params)
         state, X = self._asked(X)
         hints = self._hints_for(state, len(X), hint)
-        forecasts, leverages = self._forecast_with_leverages(state, self._design(X), hints)
-        return self._with_std(state, forecasts, leverages) if return_std else forecasts
+        with asked_quietly():
+            forecasts, leverages = self._forecast_with_leverages(state, self._design(X), hints)
+        return self._told_with_std(state, forecasts, leverages, return_std)
 
     def _start(self, n_features, n_targets=None):
         targets = () if n_targets is None else (n_targets,)
@@ -165,7 +167,7 @@ class DiscountedVAWRegressor(HintedRegressor, RidgeRecursion):
 
     def _forecast_with_leverages(self, state, X, hints=0.0):
         forecasts, leverages = super()._forecast_with_leverages(state, X)
-        shares = _by_rows(leverages / (1.0 + leverages), forecasts.ndim)
+        shares = _by_rows(1.0 - 1.0 / (1.0 + leverages), forecasts.ndim)
         return forecasts + shares * hints, leverages
 
 

@@ -17,6 +17,7 @@ from .._tail import TAIL, SharedInverse
 from .._types import Any, Array, ArrayLike
 from .._validation import refuse_arguments, weights_of
 from ..base import WeightedRegressor
+from ..base._answers import asked_quietly, told
 from ..base._intercept import MissesIntercept
 from . import _ridge_root
 from ._ridge_rows import RidgeRows
@@ -92,10 +93,14 @@ class RidgeRecursion(SumsOfRidge, MissesIntercept, WeightedRegressor):
         """
         refuse_arguments(self, "predict", params)
         state, X = self._asked(X)
-        forecasts, leverages = self._forecast_with_leverages(state, self._design(X))
-        return self._with_std(state, forecasts, leverages) if return_std else forecasts
+        with asked_quietly():
+            forecasts, leverages = self._forecast_with_leverages(state, self._design(X))
+        return self._told_with_std(state, forecasts, leverages, return_std)
 
-    def _with_std(self, state, forecasts, leverages):
+    def _told_with_std(self, state, forecasts, leverages, return_std):
+        told(forecasts)
+        if not return_std:
+            return forecasts
         spread = np.sqrt(1.0 + leverages)
         sigma = np.sqrt(state["squares"] / state["mass"]) if state["mass"] > 0 else 0.0
         return forecasts, spread[:, None] * sigma if forecasts.ndim == 2 else spread * sigma
@@ -543,6 +548,8 @@ class RidgeRecursion(SumsOfRidge, MissesIntercept, WeightedRegressor):
             product = X @ state["P"]
             product *= X
             leverages = np.maximum(np.add.reduce(product, axis=-1), 0.0)
+        if math.isnan(np.add.reduce(leverages, axis=None)):  # a difference of infinite numbers
+            leverages[np.isnan(leverages)] = np.inf
         leverages /= self.forgetting
         if self.forecaster == "vaw":
             shrunk = 1.0 + leverages
