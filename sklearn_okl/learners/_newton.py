@@ -19,10 +19,19 @@ from .._tail import TAIL, SharedInverse
 from .._types import Array
 from ..base import OnlineRegressor
 from ..base._intercept import MissesIntercept, WithIntercept
+from ._ridge_root import loss
 from ._vaw import VAWRegressor
 
 _BLOCK = 32  # rows a block
 _REBUILD = 4096  # rounds between two rebuilds of P from A
+_LOOK = 64  # rows between two looks at what rounding leaves of P
+_LOST = 1e12  # diagonals of A times P: beyond, fewer than four digits of it are left
+_LOST_FIRST = 1e15  # and of first rows, where columns need not be told apart yet
+_NOT_KNOWN = (
+    "Columns as large as these are so nearly collinear that the start of A, {:g} times the "
+    "identity, is lost in the rounding of A; the model is as it was before the call. Scale X to "
+    "moderate size."
+)
 _GAIN_LIMIT = 1e5  # a row that shrinks P more than this costs five digits: start anew after it
 
 
@@ -102,7 +111,7 @@ class BlockNewton(WithIntercept):
         V *= np.sqrt(steps.shrinks)[:, None]
         state["inverse"] = inverse = inverse.and_rows(steps.weights[:, None] * Z[:n], V)
         state["t"] += n
-        if steps.extreme or not inverse.tail.room or state["t"] % _REBUILD == 0:
+        if steps.extreme or not inverse.tail.room or state["t"] % _LOOK == 0:
             self._open(state)
             self._keep_healthy(state, steps.extreme)
             self._close(state, grows=True)
@@ -134,9 +143,14 @@ class BlockNewton(WithIntercept):
         return steps
 
     def _keep_healthy(self, state, extreme):
-        """Rebuild P where the stream's count or the last row asks."""
-        if extreme or state["t"] % _REBUILD == 0:
+        """Rebuild P where the stream's count or the last row asks, and refuse what is rounding."""
+        t = state["t"]
+        if extreme or t % _REBUILD == 0:
             state["P"] = inverse_spd(state["A"], self._ridge())
+        if (extreme or t % _LOOK == 0) and (
+            loss(state["A"], state["P"]) > (_LOST_FIRST if t < _LOOK else _LOST)
+        ):
+            raise ValueError(_NOT_KNOWN.format(float(self._ridge())))
 
 
 class _ClippedNewton(BlockNewton, MissesIntercept):
@@ -231,7 +245,8 @@ class ONSRegressor(_ClippedNewton, OnlineRegressor):
 
     *Numerics.* :math:`A^{-1}` is updated block by block, and rebuilt by Cholesky from the exact sum
     A every 4096 rounds and after a row that shrinks it by more than 1e5. Targets far beyond the
-    radius make A large: where :math:`\kappa (2 y)^2 \|z\|^2 / \mu` comes near 1e16, digits run out.
+    radius make A large: where :math:`\kappa (2 y)^2 \|z\|^2 / \mu` comes near 1e15, or columns that
+    are nearly collinear let it be above 1e12 for long, digits run out, and rows are refused.
 
     *Features* are taken as they come: scale them to moderate size. Without ``fit_intercept`` a mean
     of the errors that outweighs all else, within the first 1024 rows, is warned of, once; where

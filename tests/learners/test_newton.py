@@ -188,3 +188,36 @@ def test_long_streams_do_not_drift():
     state = opened(model._state)
     assert model.n_samples_seen_ == 20_000
     close(state["P"], np.linalg.inv(state["A"]), 1e-7)
+
+
+@pytest.mark.parametrize("size", [1e7, 1e8, 1e12])
+@pytest.mark.parametrize("kind", ["equal", "level"])
+def test_large_columns_that_are_nearly_collinear_are_refused(kind, size):
+    """At f0eb89e weights came to 1e200, and forecasts to either end of the radius, in silence."""
+    rng = np.random.default_rng(int(np.log10(size)))
+    own, y = rng.normal(size=(150, 3)), rng.normal(size=150)
+    X = size + own if kind == "level" else size * own[:, :1].repeat(3, axis=1)
+    whole, rows = ONSRegressor(), ONSRegressor()
+    with pytest.raises(ValueError, match="is lost in the rounding of A"):
+        whole.fit(X, y)
+    with pytest.raises(ValueError, match="is lost in the rounding of A"):
+        for t in range(64):
+            rows.partial_fit(X[t : t + 1], y[t : t + 1])
+
+
+@pytest.mark.parametrize("size", [1e3, 1e6])
+def test_large_columns_that_tell_rows_apart_are_scaled_ones(size):
+    X, y = stream(9)
+    large, small = ONSRegressor(), ONSRegressor(1.0 / size**2)
+    close(large.prequential_predict(size * X, y), small.prequential_predict(X, y), 1e-8)
+
+
+def test_a_row_that_is_far_too_large_is_refused_and_the_next_ones_are_learnt():
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=(200, 3)), rng.normal(size=200)
+    model, other = (ONSRegressor().fit(X[:100], y[:100]) for _ in range(2))
+    for rows in (1e9 * X[100:101], np.r_[1e9 * X[100:101], X[101:150]]):
+        with pytest.raises(ValueError, match="is lost in the rounding of A"):
+            model.partial_fit(rows, y[100 : 100 + len(rows)])
+    found, expected = (one.prequential_predict(X[101:], y[101:]) for one in (model, other))
+    assert_array_equal(found, expected)
