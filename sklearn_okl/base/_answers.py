@@ -1,7 +1,6 @@
 """What private verbs return: held against what they are to return, before anybody sees it."""
 
 import math
-from contextlib import contextmanager
 
 import numpy as np
 
@@ -42,13 +41,15 @@ def checked_answers(answers, shape, estimator, verb):
     )
 
 
-@contextmanager
-def asked_quietly():
+class asked_quietly(np.errstate):
     """Let NumPy warn of no overflow, and what fails of it say so: what is none is refused."""
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        try:
-            yield
-        except (np.linalg.LinAlgError, OverflowError) as error:
+
+    def __init__(self):
+        super().__init__(divide="ignore", over="ignore", invalid="ignore")
+
+    def __exit__(self, kind, error, traceback):
+        super().__exit__(kind, error, traceback)
+        if kind is not None and issubclass(kind, (np.linalg.LinAlgError, OverflowError)):
             raise ValueError(_UNSAID) from error
 
 

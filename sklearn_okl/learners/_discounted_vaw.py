@@ -8,7 +8,6 @@ from sklearn.utils._param_validation import StrOptions
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, ArrayLike
 from .._validation import refuse_arguments
-from ..base._answers import asked_quietly
 from ..base._hinted import HintedRegressor
 from ..base._intercept import WithIntercept
 from ..base._sums import refuse_weights
@@ -134,7 +133,7 @@ class DiscountedVAWRegressor(HintedRegressor, RidgeRecursion):
         refuse_arguments(self, "predict", params)
         state, X = self._asked(X)
         hints = self._hints_for(state, len(X), hint)
-        with asked_quietly():
+        with np.errstate(over="ignore", invalid="ignore"):
             forecasts, leverages = self._forecast_with_leverages(state, self._design(X), hints)
         return self._told_with_std(state, forecasts, leverages, return_std)
 

@@ -17,7 +17,7 @@ from .._tail import TAIL, SharedInverse
 from .._types import Any, Array, ArrayLike
 from .._validation import refuse_arguments, weights_of
 from ..base import WeightedRegressor
-from ..base._answers import asked_quietly, told
+from ..base._answers import told
 from ..base._intercept import MissesIntercept
 from . import _ridge_root
 from ._ridge_rows import RidgeRows
@@ -93,7 +93,7 @@ class RidgeRecursion(SumsOfRidge, MissesIntercept, WeightedRegressor):
         """
         refuse_arguments(self, "predict", params)
         state, X = self._asked(X)
-        with asked_quietly():
+        with np.errstate(over="ignore", invalid="ignore"):
             forecasts, leverages = self._forecast_with_leverages(state, self._design(X))
         return self._told_with_std(state, forecasts, leverages, return_std)
 
