@@ -15,6 +15,7 @@ from sklearn_okl import (
     SectionFeatures,
     TaylorFeatures,
     TVAWRegressor,
+    VAW2Regressor,
     VAWRegressor,
     from_bytes,
     to_bytes,
@@ -261,6 +262,32 @@ def test_targets_may_be_large(model, size):
     assert_allclose(in_pieces(clone(model), X, y), forecasts, rtol=1e-7, atol=1e-7 * size)
     again = from_bytes(to_bytes(whole))
     assert_allclose(again.prequential_predict(X, y), whole.prequential_predict(X, y), rtol=1e-12)
+
+
+@pytest.mark.parametrize("power", [111, 116, 121, 147, 153])
+@pytest.mark.parametrize(
+    "model",
+    [
+        HVAWDRegressor(n_components=10, random_state=0),
+        DVAWRegressor(),
+        VAW2Regressor({"gamma": [0.1, 1.0]}, n_components=10, random_state=0),
+        TVAWRegressor({"gamma": [0.1, 1.0]}, n_components=10, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_after_targets_beyond_all_digits_there_are_forecasts_or_the_call_is_refused(model, power):
+    """At f0eb89e there were calls after which all forecasts were NaN."""
+    X, y = stream(power, n=60)
+    for n in (1, 2, 33):
+        taught = clone(model).fit(X, y)
+        before = taught.predict(X[:5])
+        try:
+            taught.partial_fit(X[:n], 10.0**power * y[:n])
+        except ValueError as error:
+            assert "rounding" in str(error) or "overflowed" in str(error)  # noqa: PT017
+            assert_allclose(taught.predict(X[:5]), before, rtol=0.0)
+        else:
+            assert np.isfinite(taught.predict(X[:5])).all()
 
 
 def test_the_second_level_on_large_forecasts_is_exact():
