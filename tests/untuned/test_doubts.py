@@ -180,3 +180,38 @@ def test_levels_that_a_column_shows_do_not_move_what_is_known(every, noise, seed
         for guard in (True, False)
     ]
     assert losses[0] < 1.3 * losses[1]
+
+
+@pytest.mark.parametrize(
+    ("seed", "share", "length"),
+    [
+        (2, 0.05, 4.0),
+        pytest.param(0, 0.05, 4.0, marks=pytest.mark.long),
+        pytest.param(1, 0.05, 1.0, marks=pytest.mark.long),
+        pytest.param(0, 0.05, 1.0, marks=pytest.mark.long),
+        pytest.param(3, 0.02, 1.0, marks=pytest.mark.long),
+    ],
+)
+def test_what_stands_for_none_is_unlearnt_when_it_is_found(seed, share, length):
+    # eight deviations off is no fault by itself: the first ones are learnt
+    settings = {"value": "low", "share": share, "length": length, "random_state": seed}
+    stream = make_faulty_stream(3000, base="table", **settings)
+    X, y, faulty = stream.data, stream.target, stream.faulty
+    good = ~faulty & (np.arange(3000) >= 200)
+    losses = []
+    for of in (y, np.where(faulty, np.nan, y)):
+        model = OnlineKernelRegressor(budget="fast", random_state=seed)
+        losses.append(np.square(model.prequential_predict(X, of) - y)[good].mean())
+    assert losses[0] < 1.3 * losses[1]
+
+
+@pytest.mark.parametrize("cut", [1, 7, 150])
+def test_the_cut_does_not_change_what_is_unlearnt(cut):
+    X, y = make_faulty_stream(
+        330, base="table", value="low", share=0.05, random_state=0, return_X_y=True
+    )
+    whole, parts = (OnlineKernelRegressor(budget="fast", random_state=0) for _ in range(2))
+    expected = whole.prequential_predict(X, y)
+    assert whole._state["anew"]["since"] > 0  # a model has begun anew
+    found = [parts.prequential_predict(X[k : k + cut], y[k : k + cut]) for k in range(0, 330, cut)]
+    np.testing.assert_allclose(np.concatenate(found), expected, rtol=1e-8, atol=1e-9)

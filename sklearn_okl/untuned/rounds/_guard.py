@@ -82,7 +82,8 @@ class Guard(NoGuard):
             of_rows = X[rows], Y[rows], None if weights is None else weights[rows]
             t = n_rows(state)
             said = [None if trace is None else [] for _ in range(2)]  # of both models
-            call = Call(run, kept, beyond, said[0], experts)
+            found = [] if renews else None
+            call = Call(run, kept, beyond, said[0], experts, found)
             part, faulty = model._learn_rounds(state, *of_rows, call)
             of_rows = [_first(len(part), rows) for rows in of_rows]
             if anew["twin"]:
@@ -104,7 +105,7 @@ class Guard(NoGuard):
             renewal.remember(anew, *of_rows, part)
             if anew["twin"] and renewal.has_won(anew, state):
                 kept = {}
-            elif n := _rows_of_change(model, anew, state, beyond):
+            elif n := _rows_of_change(model, anew, state, beyond, found):
                 _begin_anew(model, anew, state, run, n)
                 of_twin = {}  # that of another one
             elif _reordering.takes_place(model, anew, state, run):
@@ -164,6 +165,11 @@ class Guard(NoGuard):
             self.longest = self._n_ahead()
         return part
 
+    def _note(self, state, were_learnt):
+        """Note for who asks for it that targets that stand for none were learnt."""
+        if were_learnt and self.call.found is not None:
+            self.call.found.append(state["t"])
+
     def _n_ahead(self):
         """Return how many rows to learn before the next doubt: as many as between the latest."""
         if self.apart < _DENSE and self.n_sound < _DENSE:
@@ -177,7 +183,7 @@ class Guard(NoGuard):
         if not any(age in reviews for age in ages_of(state)) or not is_guarded(state):
             return
         before = dict(state)
-        review(self.model, state, self.call.run)
+        self._note(state, review(self.model, state, self.call.run))
         is_anew = state["banks"] is not before["banks"]
         if is_anew and state["latest"]["faulty"].any() and not self.beside["twin"]:
             twin = unguarded(_copied(before))  # a former state is read on, too
@@ -192,8 +198,8 @@ class Guard(NoGuard):
         for one in (state, self.beside["twin"]):
             if one:
                 self.model._drop_former(one)
-        beyond = self.call.beyond
-        return bool(n_learnt and _blocks.ask_for_another(state["targets"], beyond))
+        beyond, found = self.call.beyond, self.call.found
+        return bool(n_learnt and (found or _blocks.ask_for_another(state["targets"], beyond)))
 
     def close(self, state):
         """Put back what no copy of the state was to hold."""
@@ -255,7 +261,7 @@ class Guard(NoGuard):
             forecasts = self._learn_rows(state, X[:n], u[:n], _first(n, weights))[0]
         X, y, u, taught, weights = X[:n], y[:n], u[:n], taught[:n], _first(n, weights)
         self._keep_latest(state, X, y, u != taught, weights)
-        fence.remember_far(guards, t, y, u - forecasts[:n], path[: n + 1], known)
+        fence.remember_far(guards, t, y, u - forecasts[:n], path[: n + 1], known, u == taught)
         answer = forecasts[:n] * units[:n] + origins[:n]
         self.model._put_former(state, X, answer)
         of_errors = misses[:n], errors[:n], units[:n], u == taught
@@ -331,7 +337,7 @@ class Guard(NoGuard):
         if not (np.abs(u[0] - asked[0]) > least).any():
             return u, moves
         of_round = state["t"], y[0], u[0], asked[0], of_experts[:, 0]
-        self.fence.learn_nones(state["targets"], *of_round)
+        self._note(state, self.fence.learn_nones(state["targets"], *of_round))
         of_round = state["t"], u[0], asked[0], of_experts, strange
         taught, moves = self.fence.believed(state["targets"], *of_round)
         wants_twin = self.trust.wants_twin(self.beside, state["t"])
@@ -407,7 +413,7 @@ class Guard(NoGuard):
         twin = self.beside["twin"]
         if self.of_twin[0] is not twin:
             kept = self.call.kept.get("beside", {}).get("twin", {})
-            call = self.call._replace(kept=kept, beyond=_blocks.NONE, trace=None)
+            call = self.call._replace(kept=kept, beyond=_blocks.NONE, trace=None, found=None)
             self.of_twin = twin, Guard(self.model, twin, call)
         rounds = self.of_twin[1]
         rounds.apart = self.apart
@@ -438,9 +444,14 @@ class Guard(NoGuard):
         self.model._record.forgive(state, j)
 
 
-def _rows_of_change(model, anew, state, beyond):
-    """Return how many rows have come since a change that is suspected, if one is followed up."""
+def _rows_of_change(model, anew, state, beyond, found):
+    """Return how many rows have come since a change that is suspected, if one is followed up.
+
+    All that are kept where what was learnt is `found` to stand for none.
+    """
     renewal, fence = model.constants.renewal, model.constants.fence
+    if found and not anew["twin"]:
+        return renewal.n_kept(anew)
     is_asked = _blocks.ask_for_another(state["targets"], beyond)
     if is_asked and renewal.is_due(anew, state, fence):
         larger, worse = _blocks.suspicion(state["targets"])

@@ -3,7 +3,8 @@
 Reviews of the first targets find them where they are many. One that comes too seldom is found when
 it is far off for the third time, if values hardly ever come twice: faults that are the same number
 each time share a reason, and what is measured has noise. In a run it counts once. It lies apart
-from all values; whoever sees X may know of it: then it is one.
+from all values; whoever sees X may know of it: then it is one. What was learnt of it before, when it
+was near enough for a value, only a model that begins anew does not know.
 """
 
 import numpy as np
@@ -20,6 +21,7 @@ def start():
     return {
         "nones": np.empty(0),  # targets, as they came, that stand for none
         "marks": np.empty(0),  # the latest far ones, as they came, one of each run
+        "learnt": np.empty(0, dtype=bool),  # and which of these were learnt so
         "latest": 0.0,  # the latest one, as it came
         "within": np.empty(0),  # the lowest and the highest, as they came, that were near
     }
@@ -82,7 +84,8 @@ def n_known(fence, state, near, far, asks, y, u, errors, experts, reach):
         if is_again and not is_explained(u[i], errors[i], experts[i], reach[i]):
             return i, nones[:i]
         if _is_mark(known, y, i):
-            _learn_mark(known, y[i], state["origin"])  # it may tell that others are none
+            # it may tell that others are none
+            _learn_mark(known, y[i], state["origin"], was_learnt=True)
             nones[i + 1 :] = are_none(known, u[i + 1 :])
     return len(u), nones
 
@@ -91,32 +94,47 @@ def learn(fence, states, y, u, forecasts, experts, reach):
     """Learn which of the targets y (q,) of a row, met alone, stand for none from now on.
 
     They are u, in units; forecasts of experts that see X are (q, K), and fences stand at some
-    `reach` (q,).
+    `reach` (q,). Return whether one of them was learnt before.
     """
+    were_learnt = False
     of_targets = zip(states, y[:, None], u, np.abs(u - forecasts), experts, reach, strict=True)
     for state, number, target, error, said, limit in of_targets:
         is_far = error > limit and not is_explained(target, error, said, limit)
         if is_far and comes_again(fence, state, number, 0, target, state["values"]):
             state["nones"] = np.append(state["nones"], number)
+            were_learnt |= bool(state["learnt"][state["marks"] == number].any())
+    return were_learnt
 
 
-def remember(states, y, near, far, origins):
-    """Remember which of the targets y (n, q), as they came, are near or far.
+def stand_still(fence, state, far, y, u):
+    """Tell which far targets (n,), y as they came, are the very number before, where few ever are.
+
+    The second one of a run says no more than the first, wherever it lies.
+    """
+    still = far & (y == np.append(state["latest"], y[:-1]))
+    for i in np.flatnonzero(still).tolist():
+        values = np.concatenate([state["values"], u[:i]])[-fence.latest :]
+        still[i] = _faults.seldom_repeat(values, u[i], fence.bound)
+    return still
+
+
+def remember(states, y, near, far, origins, learnt):
+    """Remember which of the targets y (n, q), as they came, are near or far, and were `learnt` so.
 
     Of each the origin was known before the rows.
     """
     for j, (state, origin) in enumerate(zip(states, origins, strict=True)):
         for i in np.flatnonzero(far[:, j]).tolist():
             if _is_mark(state, y[:, j], i):
-                _learn_mark(state, y[i, j], origin)
+                _learn_mark(state, y[i, j], origin, learnt[i, j])
         state["within"] = _widened(state, y[:, j], near[:, j])
         state["latest"] = float(np.clip(y[-1, j], -LARGEST, LARGEST))
 
 
 def remember_one(state, number, is_near, is_far):
-    """Do what `remember` does with one target, as it came."""
+    """Do what `remember` does with one target, as it came, and was learnt so."""
     if is_far and _is_mark(state, (number,), 0):
-        _learn_mark(state, number, state["origin"])
+        _learn_mark(state, number, state["origin"], was_learnt=True)
     if is_near and number != state["latest"]:
         known = state["within"].tolist()
         if not known or number < known[0] or number > known[1]:
@@ -135,9 +153,10 @@ def _widened(state, y, near):
     return np.array([seen.min(), seen.max()])
 
 
-def _learn_mark(state, number, origin):
+def _learn_mark(state, number, origin, was_learnt):
     """Learn a far number: what lies little farther on its side may be the largest of all."""
     state["marks"] = np.append(state["marks"], number)[-_N_MARKS:]
+    state["learnt"] = np.append(state["learnt"], was_learnt)[-_N_MARKS:]
     nones = state["nones"]
     if len(nones):
         with np.errstate(over="ignore"):

@@ -209,6 +209,10 @@ class Renewal(Trust):
         of_rows = X, np.concatenate([y, forecasts], axis=1)
         anew["rows"] += of_rows if weights is None else (*of_rows, weights)
 
+    def n_kept(self, anew: Any) -> Any:
+        """Return how many of the latest rows are kept."""
+        return len(anew["rows"].rows[0])
+
     def latest(self, anew: Any, state: Any, n: Any) -> Any:
         """Return the latest n rows: X, y (n, q), weights or None, errors in usual ones, cut at 20.
 

@@ -18,7 +18,7 @@ from . import _nones
 from . import _target_units as target_units
 from . import _targets as targets
 
-_OF_NONES = "nones", "marks", "latest", "within"
+_OF_NONES = "nones", "marks", "learnt", "latest", "within"
 _KEPT = ("guarded", "origin", "unit", "n_faulty", *_OF_NONES)  # of what is known of a target
 _TINY = 1e-9  # usual distance over the unit, or its inverse, that makes it a wrong unit
 _REMOTE = 1e3  # usual distances from the origin that make it a wrong one: ridges draw towards it
@@ -29,9 +29,9 @@ def review(model, state, run):
     """Judge the latest targets as a whole; start anew with them if they were taken wrongly.
 
     Where other targets have been learnt from more rows than are at hand, those that were taken
-    wrongly are forgotten alone.
+    wrongly are forgotten alone. Return whether what stands for none was learnt and still is.
     """
-    fence = model._experts().fence
+    fence, were_learnt = model._experts().fence, False
     t, guards, latest = state["t"], state["targets"], state["latest"]
     units, n_latest, youngest = [{} for _ in guards], 0, min(ages_of(state))
     latest["faulty"] = latest["faulty"].copy()
@@ -53,6 +53,8 @@ def review(model, state, run):
             units[j] = {"origin": float(y[~faulty][0]), "unit": float(usual)}
             units[j] |= {"n_faulty": n_faulty} | {name: guard[name] for name in _OF_NONES}
             n_latest = max(n_latest, n)
+        else:
+            were_learnt |= bool((np.isin(y, guard["nones"]) & ~known).any())
     if n_latest == t or all(units):
         _start_anew(model, state, state["columns"]["layout"], n_latest, run, units)
     elif any(units):
@@ -63,6 +65,7 @@ def review(model, state, run):
         state["former"] = former
     if youngest == fence.reviews[-1]:
         state["latest"] = _emptied(latest)
+    return were_learnt
 
 
 def is_sane(fence, guard, middle, usual, age):

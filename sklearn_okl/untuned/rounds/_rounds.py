@@ -39,7 +39,8 @@ class Call(NamedTuple):
     """What a call gives to its rounds: threads, and the state before it.
 
     Changes are looked for `beyond` two ratios, see `_blocks.py`. A `trace` gets how far quantiles
-    (q, 199) of each row lay from its forecast. The experts are looked up where there are none.
+    (q, 199) of each row lay from its forecast. The experts are looked up where there are none. What
+    is `found` ends the rounds: targets that were learnt, and stand for none.
     """
 
     run: Callable
@@ -47,6 +48,7 @@ class Call(NamedTuple):
     beyond: tuple = (np.inf, np.inf)
     trace: list | None = None
     experts: object = None
+    found: list | None = None
 
     def stands_at(self, t):
         """Return whether the state that the call does not touch is that of round t."""

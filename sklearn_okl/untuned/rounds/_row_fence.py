@@ -52,6 +52,8 @@ def is_sound(fence, states, t, y, u, sizes, experts, least, usual):
         reach = _factor_at(fence, age) * size
         limit = fence.cap * reach if age >= fence.block else reach
         asks = error > limit
+        if error > reach and not asks and age >= fence.block:
+            asks = bool(_nones.stand_still(fence, state, True, y[j : j + 1], u[j : j + 1])[0])
         if error > reach and not asks:
             asks = _nones.comes_again(fence, state, y[j : j + 1], 0, u[j], state["values"])
         if is_none or (asks and not _nones.is_explained(u[j], error, experts[j], reach)):

@@ -205,6 +205,10 @@ class TargetFence:
         errors = np.abs(u - forecasts)
         reach, is_old, near, far = self._looked_at(states, t, errors, path)
         nones = np.stack([are_none(*one) for one in zip(states, u.T, strict=True)], axis=1)
+        still = np.zeros(u.shape, dtype=bool)
+        for j in np.flatnonzero((far & is_old).any(axis=0)).tolist():
+            of_target = (far & is_old)[:, j], y[:, j], u[:, j]
+            still[:, j] = _nones.stand_still(self, states[j], *of_target)
         # what is nearer is learnt as it is
         limit, counts = np.where(is_old, self.cap * reach, reach), (near | far) & (errors > least)
         n, asks = len(u), counts & far
@@ -212,7 +216,7 @@ class TargetFence:
             of_target = (part[:n, j] for part in (near & is_old, far, asks, y, u, errors))
             n, known = _nones.n_known(self, states[j], *of_target, experts[j], reach[:, j])
             nones[:n, j] = known
-        asked = ((errors > limit) | nones) & counts
+        asked = ((errors > limit) | nones | still) & counts
         for i, j in np.argwhere(asked[:n]).tolist():
             if nones[i, j] or not is_explained(u[i, j], errors[i, j], experts[j, i], reach[i, j]):
                 return i
@@ -244,12 +248,15 @@ class TargetFence:
             return forecast, 0.0
         reach, error = self._reach(state, t), target - forecast
         n, off, last, began_strangely = state["dispute"].tolist()
+        is_near = not abs(error) > reach
+        is_known = is_near or is_explained(target, error, experts, reach)
         is_same = n > 0.0 and target == last
+        if self._is_old(state, t) and not is_known:
+            is_same |= target == in_units(state, state["latest"])
         state["stuck"] = is_same and seldom_repeat(state["values"], target, self.bound)
         if state["stuck"]:
             return forecast, 0.0
-        is_near = not abs(error) > reach
-        if is_near or is_explained(target, error, experts, reach):
+        if is_known:
             if n > 0.0 and is_near:  # an expert that sees why says nothing of other rows
                 is_level = abs(target - last) < abs(error)
                 self._settle(state, self.bound if is_level else -self.bound)
@@ -275,13 +282,16 @@ class TargetFence:
             return target, error
         # of a level, perhaps: the second of a dispute, or the third in a row
         third = len(state["block"]) > 1 and state["block"][-2:, 4].all()
-        is_young = t - state["since"] - state["delay"] < self.block
-        if is_young or (is_far and (n > 1.0 or third)):
+        if not self._is_old(state, t) or (is_far and (n > 1.0 or third)):
             return forecast, 0.0
         if not is_far:
             return target, 0.0
         # the farther off it is beyond the cap, the less it teaches
         return forecast + error * (self.cap * reach / error) ** 2, 0.0
+
+    def _is_old(self, state, t):
+        """Tell whether forecasts of a block were known before round t."""
+        return t - state["since"] - state["delay"] >= self.block
 
     def odds_after(self, faulty: ArrayLike) -> Any:
         """Return the log odds after first rows of which some were `faulty` (n,), in how many runs.
@@ -375,14 +385,22 @@ class TargetFence:
         return low, {}
 
     def remember_far(
-        self, states: Any, t: Any, y: Any, errors: ArrayLike, path: Any, origins: Any
+        self,
+        states: Any,
+        t: Any,
+        y: Any,
+        errors: ArrayLike,
+        path: Any,
+        origins: Any,
+        learnt: ArrayLike,
     ) -> Any:
         """Remember which targets y (n, q) of rounds t, ..., as they came, are far by their errors.
 
-        The deviations are on a `path`, see there; the origins are those known before.
+        The deviations are on a `path`, see there; the origins are those known before. Some were
+        `learnt` as they came.
         """
         _, is_old, near, far = self._looked_at(states, t, np.abs(errors), path)
-        _nones.remember(states, y, near & is_old, far, origins)
+        _nones.remember(states, y, near & is_old, far, origins, learnt)
 
     def _looked_at(self, states, t, sizes, path):
         """Return where fences stand, which are old, and which errors (n, q) are near, or far."""
@@ -392,8 +410,8 @@ class TargetFence:
         return reach, is_old, counts & (sizes <= reach), counts & (sizes > reach)
 
     def learn_nones(self, states: Any, t: Any, *of_row: Any) -> Any:
-        """Learn which targets of round t, met alone, stand for none, see `_nones.py`."""
-        _nones.learn(self, states, *of_row, [self._reach(state, t) for state in states])
+        """Learn which targets of round t, met alone, stand for none; see `learn` in `_nones.py`."""
+        return _nones.learn(self, states, *of_row, [self._reach(state, t) for state in states])
 
     def errors_to_learn(self, states: Any, t: Any, u: Any, forecasts: Any, taught: Any) -> Any:
         """Return the errors of forecasts (n, q), those of targets in doubt as far as the fence."""

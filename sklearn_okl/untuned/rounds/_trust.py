@@ -32,7 +32,7 @@ from ._target_units import unit
 _NEAR = 1e-6  # usual errors between forecasts that are near
 _LARGEST = 1e300  # loss in the units of another
 _BELIEFS = "kept", "largest", "explained", "won"
-_OF_TARGETS = "odds", "nones", "marks"
+_OF_TARGETS = "odds", "nones", "marks", "learnt"
 
 
 @dataclass(frozen=True)
