@@ -18,21 +18,23 @@ class QuantileDistribution:
 
     What ``predict_distribution`` returns. Between two quantiles the density is even; where several
     are equal there is an atom. Beyond the lowest and the highest it falls as an exponential whose
-    scale is that between quantiles .05 and the lowest, and .95 and the highest.
+    scale is that between quantiles .05 and the lowest, and .95 and the highest, or those next to
+    these. A row whose quantiles are all NaN is not known: what is told of it is NaN.
 
     Parameters
     ----------
     levels : array-like of shape (K,)
-        Levels of the quantiles, rising, above 0 and below 1, at least two on each side of 1/2.
+        Levels of the quantiles, rising, above 0 and below 1, some below 1/2 and some above.
     quantiles : array-like of shape (..., K)
         Quantiles of each row, none lower than one of a lower level.
     support : tuple of float, default=(-inf, inf)
-        Range outside of which nothing lies; what would lie there is put at its ends.
+        Range outside of which nothing lies, low < high; what would lie there is put at its ends.
 
     Raises
     ------
     ValueError
-        If the shapes do not fit, or levels or quantiles fall.
+        If the shapes do not fit, levels or quantiles fall, levels lie on one side of 1/2, some
+        quantiles of a row are NaN and others are not, or the support is no range.
 
     See Also
     --------
@@ -53,16 +55,18 @@ class QuantileDistribution:
         quantiles: ArrayLike,
         support: tuple[float, float] = (-np.inf, np.inf),
     ) -> None:
-        self.levels = np.asarray(levels, dtype=np.float64)
-        self.quantiles = np.clip(np.asarray(quantiles, dtype=np.float64), *support)
-        self.support = support
-        inside = ((self.levels > 0.0) & (self.levels < 1.0)).all()
-        if self.levels.ndim != 1 or not inside or (np.diff(self.levels) <= 0.0).any():
-            raise ValueError("levels must rise, from above 0 to below 1.")
+        self.levels = _checked_levels(levels)
+        self.support = _checked_support(support)
+        self.quantiles = np.clip(np.asarray(quantiles, dtype=np.float64), *self.support)
         if self.quantiles.shape[-1:] != self.levels.shape:
             raise ValueError(
                 f"quantiles has shape {self.quantiles.shape}, but there are {len(self.levels)} "
                 "levels: give one of each, along the last axis."
+            )
+        if (np.isnan(self.quantiles) != self._is_unknown[..., None]).any():
+            raise ValueError(
+                "Some quantiles of a row are NaN, and others are not: give all of them, or NaN for "
+                "all of a row that is not known."
             )
         with np.errstate(invalid="ignore"):  # the whole line goes from -inf to inf
             if (np.diff(self.quantiles, axis=-1) < 0.0).any():
@@ -98,6 +102,12 @@ class QuantileDistribution:
         Returns
         -------
         probabilities : ndarray of shape (...)
+            NaN where the number is.
+
+        Raises
+        ------
+        ValueError
+            If there is neither one number nor one for each row.
         """
         x, place, low, high = self._places(x)
         lower, upper = self._ends()
@@ -110,15 +120,19 @@ class QuantileDistribution:
         inside = np.where(place == 0, np.where(lower > 0.0, below, 0.0), inside)
         found = np.where(place == len(self.levels), np.where(upper > 0.0, above, 1.0), inside)
         found = np.where(np.isnan(found), 0.5, found)  # the whole line
-        return np.where(x >= self.support[1], 1.0, np.where(x < self.support[0], 0.0, found))
+        found = np.where(x >= self.support[1], 1.0, np.where(x < self.support[0], 0.0, found))
+        return self._of_known(found, x)
 
     @explained_by(cdf)
     def pdf(self, x: ArrayLike) -> Array:
         """Return the densities at some numbers: 0 where nothing lies, infinite at an atom.
 
+        At an end of the support it is that of the tail, whatever of it is put there.
+
         Returns
         -------
         densities : ndarray of shape (...)
+            NaN of a number that is NaN.
         """
         x, place, low, high = self._places(x)
         lower, upper = self._ends()
@@ -132,7 +146,7 @@ class QuantileDistribution:
         found = np.where(place == len(self.levels), above, inside)
         found = np.where((self.quantiles == x[..., None]).sum(axis=-1) > 1, np.inf, found)
         outside = (x < self.support[0]) | (x > self.support[1])
-        return np.where(outside | np.isnan(found), 0.0, found)
+        return self._of_known(np.where(outside | np.isnan(found), 0.0, found), x)
 
     @explained_by(pdf)
     def log_pdf(self, x: ArrayLike) -> Array:
@@ -196,12 +210,22 @@ class QuantileDistribution:
         intervals : ndarray of shape (..., 2) or (..., q, 2)
             Low and high ends; those of a higher coverage hold those of a lower one.
         """
-        coverage = np.asarray(coverage, dtype=np.float64)
+        given, coverage = coverage, np.asarray(coverage, dtype=np.float64)
+        if not ((coverage >= 0.0) & (coverage <= 1.0)).all():
+            raise ValueError(f"coverage={given!r}: give probabilities from 0 to 1.")
         return np.stack([self.ppf((1.0 - coverage) / 2.0), self.ppf((1.0 + coverage) / 2.0)], -1)
 
     @property
     def _rows(self):
         return self.quantiles.shape[:-1]
+
+    @property
+    def _is_unknown(self):
+        return np.isnan(self.quantiles[..., 0])
+
+    def _of_known(self, found, x):
+        """Return what was found at numbers x (...), NaN where nothing is known."""
+        return np.where(self._is_unknown | np.isnan(x), np.nan, found)
 
     def _ppf(self, p):
         """Return quantiles of levels (..., q), those of each row."""
@@ -219,6 +243,7 @@ class QuantileDistribution:
             found = np.where(p > self.levels[-1], self.quantiles[..., -1:] + above, found)
         unknown = np.isnan(found)  # between the ends of the whole line
         found = np.where(unknown, np.where(p < 0.5, -np.inf, np.inf), found)
+        found = np.where(self._is_unknown[..., None], np.nan, found)
         return np.clip(found, *self.support)
 
     def _ends(self):
@@ -233,13 +258,24 @@ class QuantileDistribution:
 
     def _places(self, x):
         """Return numbers (...), how many quantiles are at most each, and those around it."""
-        x = np.broadcast_to(np.asarray(x, dtype=np.float64), self._rows)
+        x = self._one_each(x)
         place = (self.quantiles <= x[..., None]).sum(axis=-1)
         inside = np.clip(place, 1, len(self.levels) - 1)[..., None]
         low, high = (
             np.take_along_axis(self.quantiles, at, axis=-1)[..., 0] for at in (inside - 1, inside)
         )
         return x, place, low, high
+
+    def _one_each(self, x):
+        """Return a number (...) for each row."""
+        x = np.asarray(x, dtype=np.float64)
+        try:
+            return np.broadcast_to(x, self._rows)
+        except ValueError:
+            raise ValueError(
+                f"x has shape {x.shape}, but there are distributions of shape {self._rows}: give "
+                "a number for all of them, or one for each."
+            ) from None
 
     def _levels_around(self, place):
         inside = np.clip(place, 1, len(self.levels) - 1)
@@ -265,6 +301,28 @@ class QuantileDistribution:
                 mean, square = _of_tail(start, scale, end)
                 first, second = first + sign * share * mean, second + share * square
         return first, second
+
+
+def _checked_levels(levels):
+    """Return the levels (K,) of quantiles, or say what is wrong with them."""
+    levels = np.asarray(levels, dtype=np.float64)
+    inside = ((levels > 0.0) & (levels < 1.0)).all()
+    if levels.ndim != 1 or not inside or (np.diff(levels) <= 0.0).any():
+        raise ValueError("levels must rise, from above 0 to below 1.")
+    if not ((levels < 0.5).any() and (levels > 0.5).any()):
+        raise ValueError(
+            f"levels={levels.tolist()}: give some below 1/2 and some above, so that both tails "
+            "are known."
+        )
+    return levels
+
+
+def _checked_support(support):
+    """Return the ends of a range, or say that it is none."""
+    ends = np.asarray(support, dtype=np.float64)
+    if ends.shape != (2,) or not ends[0] < ends[1]:
+        raise ValueError(f"support={support!r}: give (low, high) with low < high.")
+    return support
 
 
 def _of_tail(start, scale, end):

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import kstest, laplace, norm
 
 from sklearn_okl.conformal import QuantileDistribution
+from sklearn_okl.evaluation import log_score
 
 LEVELS = np.concatenate([[0.005], np.arange(1, 100) / 100.0, [0.995]])
 
@@ -84,17 +85,53 @@ def test_atoms_and_the_whole_line():
     assert_array_equal(line.interval(0.9), [[-np.inf, np.inf]])
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("support", [(-np.inf, np.inf), (-30.0, 25.0)])
+def test_what_is_not_known_is_nan(seed, support):
+    law = laws(seed, support)
+    x = law.ppf([0.001, 0.3, 0.7, 0.999])[np.arange(4), np.arange(4)]
+    gap = np.array([False, True, False, True])
+    for verb in ("cdf", "pdf", "log_pdf"):  # a number that is NaN
+        found = getattr(law, verb)(np.where(gap, np.nan, x))
+        assert_array_equal(found, np.where(gap, np.nan, getattr(law, verb)(x)))
+    some = QuantileDistribution(LEVELS, np.where(gap[:, None], np.nan, law.quantiles), support)
+    asks = {
+        "cdf": lambda law: law.cdf(x),
+        "pdf": lambda law: law.pdf(x),
+        "ppf": lambda law: law.ppf([0.0, 0.3, 1.0]),
+        "interval": lambda law: law.interval(0.9),
+        "mean": lambda law: law.mean(),
+        "std": lambda law: law.std(),
+        "sample": lambda law: law.sample(3, random_state=seed),
+    }
+    for name, ask in asks.items():  # and a row of which nothing is known
+        found, whole = ask(some), ask(law)
+        assert_array_equal(found[~gap], whole[~gap], err_msg=name)
+        assert np.isnan(found[gap]).all(), name
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda: QuantileDistribution([0.5, 0.2], [[0.0, 1.0]]), "levels must rise"),
         (lambda: QuantileDistribution([0.0, 0.2], [[0.0, 1.0]]), "above 0"),
-        (lambda: QuantileDistribution([0.1, 0.2], [[0.0]]), "give one of each"),
-        (lambda: QuantileDistribution([0.1, 0.2], [[1.0, 0.0]]), "quantiles cross"),
+        (lambda: QuantileDistribution([0.1, 0.7], [[0.0]]), "give one of each"),
+        (lambda: QuantileDistribution([0.1, 0.7], [[1.0, 0.0]]), "quantiles cross"),
+        (lambda: QuantileDistribution([0.5], [[1.0]]), "some below 1/2 and some above"),
+        (lambda: QuantileDistribution([0.6, 0.7], [[1.0, 2.0]]), "some below 1/2 and some above"),
+        (lambda: QuantileDistribution([], np.empty((2, 0))), "some below 1/2 and some above"),
+        (lambda: QuantileDistribution([0.1, 0.7], [[0.0, np.nan]]), "NaN, and others are not"),
+        (lambda: QuantileDistribution([0.1, 0.7], [[0.0, 1.0]], (3, 0)), "with low < high"),
+        (lambda: QuantileDistribution([0.1, 0.7], [[0.0, 1.0]], (np.nan, 1)), "with low < high"),
         (lambda: laws().ppf(1.5), "levels from 0 to 1"),
         (lambda: laws().ppf(np.nan), "levels from 0 to 1"),
         (lambda: laws().sample(0), "n == 0"),
-        (lambda: laws().cdf([1.0, 2.0]), "broadcast"),
+        (lambda: laws().cdf([1.0, 2.0]), "a number for all of them, or one for each"),
+        (lambda: laws().pdf([1.0, 2.0]), "a number for all of them, or one for each"),
+        (lambda: log_score([1.0, 2.0], laws()), "a number for all of them, or one for each"),
+        (lambda: laws().interval(-1.0), "coverage=-1.0: give probabilities from 0 to 1"),
+        (lambda: laws().interval([0.5, 1.5]), "coverage=.* give probabilities from 0 to 1"),
+        (lambda: laws().interval(np.nan), "give probabilities from 0 to 1"),
     ],
 )
 def test_what_makes_no_sense_is_refused(call, words):

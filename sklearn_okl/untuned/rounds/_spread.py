@@ -41,7 +41,7 @@ class SmoothDistribution(QuantileDistribution):
         flat, forecasts, sizes, state = self._density
         with np.errstate(divide="ignore"):
             plain = np.log(super().pdf(x))
-        x = np.broadcast_to(np.asarray(x, dtype=np.float64), self._rows)
+        x = self._one_each(x)
         units = np.array([target_units.unit(of) for of in state["targets"]])
         errors = (x - forecasts).reshape(sizes.shape) / units
         of_targets = zip(state["errors"], errors.T, sizes.T, strict=True)
