@@ -66,7 +66,7 @@ class DistributionVerbs:
         quantiles : ndarray of shape (n_samples, q) or (n_samples, n_targets, q)
             Those of :meth:`predict_distribution`; without the last axis where `alpha` is a number.
         """
-        alpha = _checked_alpha(alpha)
+        alpha = checked_alpha(alpha)
         return self._asked_of_laws(X, ahead, lambda law: law.ppf(alpha))
 
     @explained_by(predict_quantiles, WeightedRegressor.prequential_predict)
@@ -91,7 +91,7 @@ class DistributionVerbs:
         blocks. Labels that come D rounds late may find another model in place, one that began anew
         in these D rounds; then it is the law that this one would have issued.
         """
-        alpha = _checked_alpha(alpha)
+        alpha = checked_alpha(alpha)
         before, model, found = vars(self).get("_state"), twin(self), []
         for rows in gen_batches(_num_samples(y), _BLOCK):
             weights = None if sample_weight is None else _rows(sample_weight, rows)
@@ -150,7 +150,7 @@ class DistributionVerbs:
         counts doublings over the outermost quantiles of the row.
         """
         check_as_frame(as_frame)
-        levels = _checked_coverages(coverage)
+        levels = checked_coverages(coverage)
         ends = self._asked_of_laws(X, ahead, lambda law: law.interval(levels))
         return interval_frame(ends, levels, as_frame, index=X)
 
@@ -172,7 +172,7 @@ def _rows(values, rows):
     return values.iloc[rows] if hasattr(values, "iloc") else values[rows]
 
 
-def _checked_alpha(alpha):
+def checked_alpha(alpha):
     """Return one level of a quantile or several as an array of no or one dimension."""
     levels = np.asarray(alpha)
     if levels.dtype.kind not in "fiu" or levels.ndim > 1 or not levels.size:
@@ -182,7 +182,7 @@ def _checked_alpha(alpha):
     return levels
 
 
-def _checked_coverages(coverage):
+def checked_coverages(coverage):
     """Return one coverage or several as an array of no or one dimension."""
     levels = np.asarray(coverage)
     if levels.dtype.kind not in "fiu" or levels.ndim > 1 or not levels.size:

@@ -17,13 +17,20 @@ from .._types import Any, Array, ArrayLike, Self
 from .._validation import named_classes, refuse_dates, refuse_other_targets, sorted_together
 from ..algorithms import ImproperLogisticClassifier
 from ..base import OnlineMulticlassClassifier, OnlineRegressor, twin
-from ..base._distributions import DECILES, DistributionVerbs
+from ..base._distributions import (
+    DECILES,
+    DistributionVerbs,
+    checked_alpha,
+    checked_coverages,
+)
 from ..base._weighted import WeightedRegressor
 from ..conformal import QuantileDistribution
 from ..conformal._running_errors import QUANTILES
 from ..learners import VAWRegressor
 from ._keyed import Keyed
 from ._one_row import is_plain
+
+_WHOLE_LINE = -np.inf, np.inf
 
 
 @inherit_documentation
@@ -143,16 +150,20 @@ class KeyedRegressor(RegressorMixin, Keyed):
         quantiles : ndarray of shape (n_samples[, n_targets], q)
             NaN for unknown keys where there is no prior.
         """
-        return self._ask_more(X, "predict_quantiles", keys, alpha, np.shape(alpha))
+        alpha = checked_alpha(alpha)
+        return self._ask_more(X, "predict_quantiles", keys, alpha.shape, alpha)
 
     @available_if(inner_has("predict_distribution"))
     @explained_by(DistributionVerbs.predict_distribution, predict_quantiles)
     def predict_distribution(self, X: ArrayLike, *, keys: ArrayLike | None = None) -> Any:
         """Return the distribution of the target of each row, by the model of its key.
 
-        It is made of the quantiles of that of the model, its density too.
+        It is made of the quantiles and the support of that of the model, its density too.
         """
-        return QuantileDistribution(QUANTILES, self.predict_quantiles(X, QUANTILES, keys=keys))
+        told = self._ask_more(X, "predict_distribution", keys, (len(QUANTILES) + 2,))
+        ends = told[..., -2:][~np.isnan(told[..., -1])].tolist() or [_WHOLE_LINE]
+        support = min(low for low, _ in ends), max(high for _, high in ends)
+        return QuantileDistribution(QUANTILES, told[..., :-2], support)
 
     @available_if(inner_has("prequential_quantiles"))
     @explained_by(predict_quantiles, prequential_predict)
@@ -170,7 +181,7 @@ class KeyedRegressor(RegressorMixin, Keyed):
         Those of the first row of a key are the prior's.
         """
         before, model = vars(self).get("_state"), twin(self)
-        model._alpha = alpha
+        model._alpha = checked_alpha(alpha)
         issued = model._advance(X, y, "prequential_quantiles", keys, **params)
         del model._alpha
         self._become(before, model)
@@ -188,7 +199,8 @@ class KeyedRegressor(RegressorMixin, Keyed):
         intervals : ndarray of shape (n_samples[, n_targets][, n_levels], 2)
             NaN as of quantiles.
         """
-        return self._ask_more(X, "predict_interval", keys, coverage, (*np.shape(coverage), 2))
+        levels = checked_coverages(coverage)
+        return self._ask_more(X, "predict_interval", keys, (*levels.shape, 2), levels)
 
     @explained_by(Keyed.fit)
     def score(
@@ -235,12 +247,23 @@ class KeyedRegressor(RegressorMixin, Keyed):
     def _inner(self):
         return self._unfitted()
 
-    def _ask_more(self, X, verb, keys, levels, shape):
+    def _ask_more(self, X, verb, keys, shape, *given):
         check_is_fitted(self)
-        return self._ask(X, verb, keys, np.full((*self._shape, *shape), np.nan), levels)
+        return self._ask(X, verb, keys, np.full((*self._shape, *shape), np.nan), *given)
+
+    def _answer(self, model, verb, X, given):
+        found = super()._answer(model, verb, X, given)
+        return _numbers_of(found) if verb == "predict_distribution" else found
 
     def _nothing_known(self, verb):
         return np.zeros(self._shape)
+
+
+def _numbers_of(law):
+    """Return the quantiles of a law and the ends of its support (..., 199 + 2)."""
+    quantiles = law.ppf(QUANTILES)
+    ends = getattr(law, "support", _WHOLE_LINE)
+    return np.concatenate([quantiles, np.broadcast_to(ends, (*quantiles.shape[:-1], 2))], axis=-1)
 
 
 @inherit_documentation

@@ -502,16 +502,20 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         with one_blas_thread:
             if state["prior"] is not None and asked.any():
                 rows = np.sort(order[np.repeat(asked, np.diff(starts))])
-                found = getattr(state["prior"], verb)(_safe_indexing(X, rows), *given)
+                found = self._answer(state["prior"], verb, _safe_indexing(X, rows), given)
                 answers[rows] = fitting(found, answers[rows].shape, verb)
             if bank is not None:
                 asked |= bank.forecast(state, known, X, order, starts, answers)
             for life in np.flatnonzero(~asked).tolist():
                 rows = order[starts[life] : starts[life + 1]]
                 part = X if len(rows) == len(order) else _safe_indexing(X, rows)
-                found = getattr(whole(known.other[life]), verb)(part, *given)
+                found = self._answer(whole(known.other[life]), verb, part, given)
                 answers[rows] = fitting(found, answers[rows].shape, verb)
         return answers
+
+    def _answer(self, model, verb, X, given):
+        """Return what a model answers of rows, as an array."""
+        return getattr(model, verb)(X, *given)
 
 
 def blas_of(n):

@@ -338,3 +338,54 @@ def test_quantiles_and_intervals_are_those_of_the_models():
     assert np.isnan(intervals[2]).all()
     assert keyed.predict_quantiles(X[:3], 0.5, keys=asked).shape == (3,)
     assert not hasattr(KeyedRegressor(), "predict_quantiles")
+
+
+def keyed_laws(prior, n_targets=None, **options):
+    """A keyed model of targets from 0 to 1, its rows, and their keys."""
+    rng = np.random.default_rng(7)
+    X, keys = rng.normal(size=(90, 2)), np.array(["a", "b", "c"] * 30)
+    y = np.clip(0.5 + 0.4 * X[:, 0] + 0.2 * rng.normal(size=90), 0.0, 1.0)
+    y = y if n_targets is None else np.column_stack([y, 1.0 - y])
+    model = OnlineKernelRegressor(budget="tiny", random_state=0, target_range=(0.0, 1.0), **options)
+    return KeyedRegressor(model, prior=prior).fit(X, y, keys=keys), model, X, y, keys
+
+
+@pytest.mark.parametrize(("prior", "n_targets"), [("pooled", None), (None, None), (None, 2)])
+def test_distributions_are_those_of_the_models_and_keep_their_range(prior, n_targets):
+    keyed, model, X, y, keys = keyed_laws(prior, n_targets)
+    law = keyed.predict_distribution(X[:4], keys=["a", "b", "new", "c"])
+    assert law.support == (0.0, 1.0)
+    for row, key in enumerate(["a", "b", None, "c"]):
+        if key is None:
+            continue
+        own = clone(model).fit(X[keys == key], y[keys == key]).predict_distribution(X[[row]])
+        p = [0.0, 1e-4, 0.3, 1.0 - 1e-4, 1.0]
+        assert_allclose(law.ppf(p)[row], own.ppf(p)[0], atol=1e-9)
+        assert_allclose(law.mean()[row], own.mean()[0], atol=1e-9)
+        assert_allclose(law.cdf(0.7)[row], own.cdf(0.7)[0], atol=1e-9)
+    unknown = prior is None
+    for found in (law.cdf(0.5), law.pdf(0.5), law.mean(), law.sample(1, random_state=0)[..., 0]):
+        assert np.isnan(found[2]).all() == unknown
+    alone = keyed.predict_distribution(X[:1], keys=["new"])
+    assert np.isnan(alone.cdf(0.5)).all() == unknown
+    assert alone.support == ((-np.inf, np.inf) if unknown else (0.0, 1.0))
+
+
+@pytest.mark.parametrize("prior", ["pooled", None])
+@pytest.mark.parametrize(
+    ("verb", "level", "words"),
+    [
+        ("predict_quantiles", 2.0, "above 0 and below 1"),
+        ("predict_quantiles", [], "a list of such"),
+        ("predict_interval", 90, "between 0.01 and 0.99"),
+        ("predict_interval", "a", "a list of such"),
+        ("prequential_quantiles", [0.5, np.nan], "above 0 and below 1"),
+    ],
+)
+def test_levels_are_checked_whoever_is_asked(prior, verb, level, words):
+    keyed, _, X, y, _ = keyed_laws(prior)
+    given = (X[:2], y[:2], level) if verb == "prequential_quantiles" else (X[:2], level)
+    for keys in (["new", "newer"], ["a", "new"]):
+        with pytest.raises((TypeError, ValueError), match=words):
+            getattr(keyed, verb)(*given, keys=keys)
+    assert keyed.n_keys_ == 3
