@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from numbers import Integral, Real
+from numbers import Integral
 
 import joblib
 import numpy as np
@@ -34,7 +34,7 @@ from ._flow import (
 from ._flow_rows import PipelineWork
 from ._named_steps import NamedSteps, at_rest
 from ._types import Any, Array, ArrayLike, Self
-from ._validation import check_columns, check_pairs, container_of, routed, targets_of
+from ._validation import check_columns, check_pairs, container_of, routed, targets_of, weights_of
 from .base import SumsOfRows, SwapMixin, _is_finite, described, twin
 from .base._distributions import DECILES
 from .base._explainable import Explainable
@@ -426,7 +426,7 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
         params = {name: value for name, value in params.items() if name not in asked}
         params = self._routed("fit" if method == "fit" else "partial_fit", params)
         weights = params.pop("sample_weight", None)
-        weights = np.full(len(y), weights) if isinstance(weights, Real) else weights
+        weights = None if weights is None else weights_of(weights, len(y))
         batch = {"X": X, "y": y, "sample_weight": weights}
         if former is None:
             vars(self).pop("steps_", None)

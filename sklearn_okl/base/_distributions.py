@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils import gen_batches
+from sklearn.utils import check_consistent_length, gen_batches
 from sklearn.utils.validation import _num_samples
 
 from .._documentation import explained_by
 from .._prediction_frames import check_as_frame, interval_frame
 from .._types import Any, Array, ArrayLike
+from .._validation import refuse_no_targets, weights_of
 from ._state import twin
 from ._weighted import WeightedRegressor
 
 _LEAST, _MOST = 0.01, 0.99  # coverages of intervals
 _BLOCK = 1024  # rows whose laws are held at once
+_NONE = np.empty(0, dtype=int)
 DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -92,11 +94,18 @@ class DistributionVerbs:
         in these D rounds; then it is the law that this one would have issued.
         """
         alpha = checked_alpha(alpha)
-        before, model, found = vars(self).get("_state"), twin(self), []
-        for rows in gen_batches(_num_samples(y), _BLOCK):
-            weights = None if sample_weight is None else _rows(sample_weight, rows)
-            law, is_known = model._laws_on_the_way(_rows(X, rows), _rows(y, rows), weights)
+        refuse_no_targets(self, y)
+        check_consistent_length(X, y)
+        n = _num_samples(y)
+        weights = None if sample_weight is None else weights_of(sample_weight, n)
+        before, model, found, doubted = vars(self).get("_state"), twin(self), [], []
+        for rows in gen_batches(max(n, 1), _BLOCK):  # no rows are refused by the model
+            given = (None if part is None else _rows(part, rows) for part in (X, y, weights))
+            law, is_known = model._laws_on_the_way(*given)
             found.append(np.where(is_known.T, law.ppf(alpha).T, np.nan).T)
+            doubted.append(rows.start + model._state.get("doubted", _NONE))
+        if "doubted" in model._state:  # which rows of the call were faulty, not of its last block
+            model._state = model._state | {"doubted": np.concatenate(doubted)}
         self._become(before, model)
         return np.concatenate(found)
 

@@ -1,12 +1,20 @@
 """Intervals, quantiles and distributions of the regressor: of one law, which never crosses."""
 
+import re
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import kstest
 from sklearn.base import clone
 
-from sklearn_okl import OnlineKernelRegressor
+from sklearn_okl import (
+    ExpertsRegressor,
+    OnlineKernelRegressor,
+    RunningStandardScaler,
+    VAWRegressor,
+    make_streaming_pipeline,
+)
 from sklearn_okl.evaluation import (
     crps_from_distribution,
     crps_from_quantiles,
@@ -124,6 +132,68 @@ def test_a_bad_row_leaves_the_model_as_it_was():
         model.prequential_quantiles(X[20:], y[20:])
     assert model.n_samples_seen_ == 20
     assert_array_equal(model.predict(X[:30]), before)
+
+
+REFUSED = {
+    "fewer targets": (slice(7), slice(5), None),
+    "more targets": (slice(5), slice(7), None),
+    "more rows than a block": (slice(1030), slice(1100), None),
+    "targets of a block": (slice(1100), slice(1030), None),
+    "more weights": (slice(5), slice(5), np.ones(7)),
+    "fewer weights": (slice(5), slice(5), np.ones(3)),
+    "negative weights": (slice(5), slice(5), -np.ones(5)),
+    "no rows": (slice(0), slice(0), None),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (kind, name)
+        for kind in ("alone", "pipeline", "experts")
+        for name in REFUSED
+        if kind != "experts" or "weights" not in name
+    ],
+)
+def test_what_does_not_belong_together_is_refused_as_by_prequential_predict(kind, name):
+    rows, of_targets, weights = REFUSED[name]
+    tiny = OnlineKernelRegressor(budget="tiny", random_state=0)
+    model = {
+        "alone": tiny,
+        "pipeline": make_streaming_pipeline(RunningStandardScaler(), tiny),
+        "experts": ExpertsRegressor([("vaw", VAWRegressor())]),
+    }[kind]
+    X, y = stream(1100, seed=len(name))
+    params = {} if weights is None else {"sample_weight": weights}
+    model = clone(model).fit(X[:20], y[:20])
+    before = model.predict(X[:9])
+    with pytest.raises(ValueError, match="sample") as said:
+        model.prequential_predict(X[rows], y[of_targets], **params)
+    with pytest.raises(ValueError, match=re.escape(str(said.value))):
+        model.prequential_quantiles(X[rows], y[of_targets], **params)
+    assert_array_equal(model.predict(X[:9]), before)
+    with pytest.raises(ValueError, match="target y is None"):
+        model.prequential_quantiles(X[rows], None)
+
+
+def test_one_weight_is_that_of_all_rows():
+    X, y = stream(30)
+    one, each = (
+        clone(FAST).prequential_quantiles(X, y, 0.5, weights) for weights in (2.0, np.full(30, 2.0))
+    )
+    assert_array_equal(one, each)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_faulty_rows_are_those_of_the_call_whatever_its_length(seed):
+    X, y = stream(2100, seed)
+    y[[500, 1200, 2080]] += 1e4
+    told, learnt = (OnlineKernelRegressor(budget="tiny", random_state=seed) for _ in range(2))
+    told.prequential_quantiles(X, y, 0.5)
+    assert_array_equal(told.faulty_rows_, learnt.partial_fit(X, y).faulty_rows_)
+    assert {500, 1200, 2080} <= set(told.faulty_rows_)
+    told.prequential_quantiles(X[:5], y[:5])
+    assert not len(told.faulty_rows_)
 
 
 def test_the_first_rows_a_range_and_late_labels():
