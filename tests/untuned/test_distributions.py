@@ -115,6 +115,27 @@ def test_prequential_quantiles_are_those_of_a_loop_and_teach_as_partial_fit_does
     assert "_trace" not in vars(model)
 
 
+@pytest.mark.parametrize("spread", ["running", "rows"])
+@pytest.mark.parametrize("delay", [0, 2])
+@pytest.mark.parametrize("seed", range(2))
+def test_first_rows_of_no_weight_leave_the_whole_line(spread, delay, seed):
+    X, y = stream(20, seed)
+    weights = np.r_[np.zeros(4 + seed), np.ones(16 - seed)]
+    model = OnlineKernelRegressor(
+        budget="tiny", random_state=seed, spread=spread, label_delay=delay
+    )
+    expected = in_a_loop(model, X, y, ALPHA, weights)
+    assert np.isinf(expected[4, [0, -1]]).all()
+    for cut in (20, 3):
+        one = clone(model)
+        found = [
+            one.prequential_quantiles(X[rows], y[rows], ALPHA, weights[rows])
+            for rows in (slice(cut), slice(cut, 20))
+            if len(X[rows])
+        ]
+        assert_allclose(np.concatenate(found), expected, rtol=1e-9, atol=1e-9)
+
+
 def test_prequential_quantiles_of_frames():
     pd = pytest.importorskip("pandas")
     X, y = stream(30)

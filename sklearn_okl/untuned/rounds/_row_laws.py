@@ -67,7 +67,7 @@ _BETWEEN = 1e-4, 1e4  # sizes of rows, over running ones
 def start(delay=0):
     """Return the state of laws that have seen no error, and see each `delay` rounds late."""
     known = {
-        "units": np.zeros(()),  # the running size of errors
+        "units": np.full((), -1.0),  # the running size of errors; -1 where none is known
         "shares": np.full(_N_LAWS, 1.0 / _N_LAWS),  # weights of the laws
         "tables": np.zeros((_N_LAWS, 2, len(_REACHES))),  # their quantiles to both sides, in sizes
         "levels": LEVELS.copy(),
@@ -156,6 +156,7 @@ def _learn_tile(state, errors, sizes, kept, weights, trace=None):
     n, issued = len(errors), state["issued"]
     path = _learn_units(state, np.abs(errors), kept, weights)
     units, issued["units"] = late(path, issued["units"])
+    knows, units = units >= 0.0, np.maximum(units, 0.0)
     scales = _scales(units, sizes)
     dues = _dues(state["t"], n)
     of_rows = np.searchsorted(dues, np.arange(n), side="right")
@@ -169,7 +170,6 @@ def _learn_tile(state, errors, sizes, kept, weights, trace=None):
     needed = _needed(law, errors, _step(state))
     centers = _learn_centers(state, needed, counts)
     needed = _leaned(needed, centers)
-    knows = counts | (state["t"] + np.arange(n) > len(issued["units"]))
     state["t"] += n
     covered = _learn_levels(state, needed, counts, path)
     if path is not None:
@@ -186,12 +186,12 @@ def _dues(t, n):
 
 
 def _learn_units(state, sizes, kept, weights):
-    """Learn sizes of errors (n,); return the running size before each."""
+    """Learn sizes of errors (n,); return the running size before each, -1 before the first."""
     path = np.empty(len(sizes))
     for i, (size, is_kept, weight) in enumerate(
         zip(sizes.tolist(), kept.tolist(), weights.tolist(), strict=True)
     ):
-        path[i] = _unit(state)
+        path[i] = _unit(state) if state["weight"] > 0.0 else -1.0
         if is_kept:
             _learn_size(state, size, weight)
     return path
