@@ -355,7 +355,9 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
         Parameters
         ----------
         coverage : array-like of shape (n_levels,), default=(0.8, 0.95)
-            Shares of rows that intervals shall hold, each above 0 and below 1.
+            Shares of rows that intervals shall hold, each above 0 and below 1. From 0.1 to 0.99
+            misses correct them. Below they shrink as those of a Gaussian law do, above they grow as
+            those of an exponential tail: by as much from 0.99 to 0.999 as from 0.9 to 0.99.
 
         Returns
         -------

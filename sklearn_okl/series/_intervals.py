@@ -66,6 +66,7 @@ import numpy as np
 from scipy.special import ndtri
 
 LEVELS = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99])
+_TAIL = 9  # place of that by which, and the highest, it is told how the tails go on
 _GAUSSIAN = np.log(ndtri(0.5 + LEVELS / 2.0) * np.sqrt(np.pi / 2.0))  # quantiles over the mean size
 _RATE, _SHARED_RATE = 0.002, 0.01  # eta, and that of all series together
 _LEAST = _GAUSSIAN - 1.0  # that r falls to
@@ -198,21 +199,31 @@ def radii(state):
 def interpolated(known, coverage):
     """Return what of `reaches` (levels, H, m) belongs to other coverages (k,), as (H, m, k).
 
-    It is infinite where `reaches` has -1.
+    It is infinite where `reaches` has -1. Below the lowest of `LEVELS` it goes on to 0 as a
+    Gaussian's, above the highest as an exponential tail through this one and that of .9.
     """
     deviations = ndtri(0.5 + coverage / 2.0), ndtri(0.5 + LEVELS / 2.0)
     place = np.interp(*deviations, np.arange(len(LEVELS)))
     low = np.minimum(place.astype(int), len(LEVELS) - 2)
     share = (place - low)[:, None, None]
     mixed = (1.0 - share) * known[low] + share * known[low + 1]
-    return np.moveaxis(np.where(mixed >= 0.0, mixed, np.inf), 0, -1)
+    reach = np.where(mixed >= 0.0, mixed, np.inf)
+    nearer = np.clip(deviations[0] / deviations[1][0], np.finfo(float).tiny, 1.0)
+    highest = np.maximum(coverage, LEVELS[-1])
+    farther = np.log((1.0 - LEVELS[-1]) / (1.0 - highest)) / np.log(
+        (1.0 - LEVELS[_TAIL]) / (1.0 - LEVELS[-1])
+    )
+    nearer, farther = nearer[:, None, None], farther[:, None, None]
+    beyond = reach + farther * (known[-1] - known[_TAIL])
+    return np.moveaxis(np.where(farther > 0.0, beyond, nearer * reach), 0, -1)
 
 
-@np.errstate(over="ignore", invalid="ignore")  # sizes beyond all numbers have no end
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def around(forecasts, known, units, coverage):
     """Return intervals (h, m, k, 2) of coverages (k,) around forecasts (h, m) of series in units.
 
-    What is `known` is from `reaches`; where it is nothing, an interval is the whole line.
+    What is `known` is from `reaches`; where it is nothing, an interval is the whole line. So it is
+    where sizes are beyond all numbers, or a coverage is 1 but for rounding.
     """
     reach = interpolated(known, coverage)[: len(forecasts)]
     is_known = np.isfinite(reach) & np.isfinite(units)[:, None]
@@ -222,15 +233,11 @@ def around(forecasts, known, units, coverage):
 
 @np.errstate(over="ignore", invalid="ignore")
 def quantiles(forecasts, known, units, alpha):
-    """Return quantiles (h, m, q) of levels (q,), as `around` returns intervals.
-
-    Nearer to the middle than the lowest of `LEVELS` they go on to the forecast as a Gaussian's.
-    """
+    """Return quantiles (h, m, q) of levels (q,), as `around` returns intervals."""
     coverage = np.abs(2.0 * alpha - 1.0)
-    ends = around(forecasts, known, units, np.maximum(coverage, LEVELS[0]))
-    share = np.minimum(ndtri(0.5 + coverage / 2.0) / ndtri(0.5 + LEVELS[0] / 2.0), 1.0)
+    ends = around(forecasts, known, units, coverage)
     middle = forecasts[..., None]
-    reach = np.where(coverage > 0.0, (ends[..., 1] - middle) * np.where(share > 0.0, share, 1.0), 0)
+    reach = np.where(coverage > 0.0, ends[..., 1] - middle, 0.0)
     return middle + np.sign(alpha - 0.5) * reach
 
 
@@ -318,7 +325,7 @@ def checked_coverage(coverage, name="coverage"):
         levels = np.atleast_1d(np.asarray(coverage, dtype=np.float64))
     except (TypeError, ValueError):
         levels = np.empty((0, 0))
-    if levels.ndim != 1 or not ((levels > 0.0) & (levels < 1.0)).all():
+    if levels.ndim != 1 or not levels.size or not ((levels > 0.0) & (levels < 1.0)).all():
         raise ValueError(f"{name}={coverage!r}: give numbers above 0 and below 1, such as 0.9.")
     return levels
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.stats import norm
 
 from sklearn_okl import OnlineForecaster
 from sklearn_okl.series import _intervals
@@ -100,6 +101,44 @@ def test_quantiles_are_the_ends_of_intervals_and_never_cross(n_series):
     assert model.predict_quantiles(n_steps=2).shape == (*np.shape(model.predict(n_steps=2)), 9)
     with pytest.raises(ValueError, match="alpha=1"):
         model.predict_quantiles(alpha=1.0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_coverages_beyond_those_tracked_go_on_and_are_those_of_quantiles(seed):
+    y = np.random.default_rng(seed).normal(size=(200, 2))
+    model = OnlineForecaster(2, **SMALL).fit(y)
+    coverage = np.array([1e-300, 0.01, 0.05, 0.1, 0.9, 0.99, 0.995, 0.999, 0.9999])
+    ends = model.predict_interval(coverage=coverage)
+    assert (np.diff(ends[..., 0], axis=-1) < 0.0).all()  # nested, and no two the same
+    assert (np.diff(ends[..., 1], axis=-1) > 0.0).all()
+    below, above = (model.predict_quantiles(alpha=0.5 + s * coverage / 2.0) for s in (-1, 1))
+    assert_allclose(below[..., 1:], ends[..., 1:, 0], rtol=1e-9)
+    assert_allclose(above[..., 1:], ends[..., 1:, 1], rtol=1e-9)
+    assert_allclose(ends[..., 0, :], np.stack([model.predict()] * 2, -1), rtol=1e-9)
+    width = ends[..., 1] - ends[..., 0]
+    assert_allclose(width[..., 7] - width[..., 5], width[..., 5] - width[..., 4])
+    assert_allclose(width[..., 1] / width[..., 3], norm.ppf(0.505) / norm.ppf(0.55))
+    young = OnlineForecaster(2, **SMALL).fit(y[:2])
+    assert np.isinf(young.predict_interval(coverage=coverage)).all()
+    assert np.isinf(young.predict_quantiles(alpha=[1e-9, 0.49])).all()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("draw", ["normal", "laplace"])
+def test_coverages_beyond_those_tracked_hold(draw):
+    coverage = np.array([0.02, 0.05, 0.995, 0.999])
+    y = getattr(np.random.default_rng(5), draw)(size=1500)
+    shares = held(y, 300, coverage=coverage).mean(axis=0)
+    assert_allclose(shares, coverage, atol=0.02)
+    assert (shares[2:] > [0.985, 0.993]).all()
+
+
+@pytest.mark.parametrize("ask", ["predict_interval", "predict_quantiles"])
+def test_no_levels_at_all_are_refused(ask):
+    model = OnlineForecaster(2, **SMALL).fit(np.arange(9.0))
+    name = "coverage" if ask == "predict_interval" else "alpha"
+    with pytest.raises(ValueError, match=name + r"=\[\]: give numbers above 0"):
+        getattr(model, ask)(**{name: []})
 
 
 def test_a_young_series_has_the_intervals_of_its_panel():
