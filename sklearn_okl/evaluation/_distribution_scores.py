@@ -23,7 +23,8 @@ def crps_from_samples(y_true: ArrayLike, samples: ArrayLike) -> float:
     Parameters
     ----------
     samples : array-like of shape (..., n_draws)
-        Draws from the forecast of each target, in any order; those of an ensemble, for example.
+        Draws from the forecast of each target, in any order; those of an ensemble, for example. All
+        of them NaN: no forecast was issued. An infinite one makes the score infinite.
 
     Notes
     -----
@@ -41,6 +42,8 @@ def crps_from_samples(y_true: ArrayLike, samples: ArrayLike) -> float:
     0.5
     """
     y, samples = _rows_of_draws(y_true, samples)
+    if np.isinf(samples).any():
+        return np.inf
     m = samples.shape[-1]
     ranks = 2.0 * np.arange(1, m + 1) - m - 1.0
     spread = np.sort(samples, axis=-1) @ ranks / m**2  # half the mean distance of two
@@ -93,15 +96,14 @@ def log_score(y_true: ArrayLike, distribution: Any) -> float:
     0.9189
     """
     y = np.asarray(y_true, dtype=np.float64)
-    known = _is_known(y)
     density = getattr(distribution, "log_pdf", None) or distribution.logpdf
-    logs = np.asarray(density(np.where(known, y, 0.0)), dtype=np.float64)
+    logs = np.asarray(density(np.where(_is_known(y), y, 0.0)), dtype=np.float64)
     if logs.shape != y.shape:
         raise ValueError(
             f"The densities have shape {logs.shape}, but y_true has {y.shape}: the distribution is "
             "to have one row for each target."
         )
-    return -float(logs[known].mean())
+    return -float(logs[_is_known(y, logs)].mean())
 
 
 @explained_by(crps_from_quantiles, interval_score)
@@ -138,8 +140,9 @@ def weighted_interval_score(
         raise ValueError(
             f"median has shape {median.shape}, but y_true has {y.shape}: give one for each target."
         )
+    y, intervals = np.where(np.isnan(median), np.nan, y), np.asarray(intervals, dtype=np.float64)
     scores = interval_score(y, intervals, coverage)
-    missed = np.abs(y - median)[_is_known(y)].mean()
+    missed = np.abs(y - median)[_is_known(y, intervals)].mean()
     halves = 0.5 - np.atleast_1d(np.asarray(coverage, dtype=np.float64)) / 2.0
     return float((missed / 2.0 + halves @ scores) / (len(scores) + 0.5))
 
@@ -152,7 +155,8 @@ def _rows_of_draws(y_true, samples):
             f"samples has shape {samples.shape}, but y_true has {y.shape}: give draws for each "
             "target, along the last axis."
         )
-    known = _is_known(y)
-    if np.isnan(samples[known]).any():
+    gaps = np.isnan(samples)
+    known = _is_known(np.where(gaps.all(axis=-1), np.nan, y))
+    if gaps[known].any():
         raise ValueError("Some samples are NaN: leave these out, or the targets that they are of.")
     return y[known], samples[known]

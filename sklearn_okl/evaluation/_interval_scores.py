@@ -18,10 +18,11 @@ def interval_coverage(y_true: ArrayLike, intervals: ArrayLike) -> Array:
     Parameters
     ----------
     y_true : array-like of shape (...)
-        Targets, such as (n_samples,), or (horizon, n_series); those that are NaN are left out.
+        Targets, such as (n_samples,), or (horizon, n_series); those that are NaN are left out, and
+        so are those of which a forecast, or something of it, is NaN: it was not issued.
     intervals : array-like of shape (..., n_levels, 2)
         Lower and upper ends, as `predict_interval` gives them. Beside targets those of one level
-        may have the shape (..., 2).
+        may have the shape (..., 2). An infinite end makes the width infinite, and every score.
 
     Returns
     -------
@@ -31,7 +32,8 @@ def interval_coverage(y_true: ArrayLike, intervals: ArrayLike) -> Array:
     Raises
     ------
     ValueError
-        If the shapes do not fit, a lower end is above its upper one, or no target is known.
+        If the shapes do not fit, a lower end is above its upper one, a target is infinite, or none
+        is known.
 
     Examples
     --------
@@ -39,7 +41,7 @@ def interval_coverage(y_true: ArrayLike, intervals: ArrayLike) -> Array:
     >>> interval_coverage([1.0, 2.0, 3.0, 4.0], [[[0.0, 3.5]]] * 4)
     array([0.75])
     """
-    y, intervals = _known(y_true, intervals)
+    y, intervals, _ = _known(y_true, intervals)
     return _held(y, intervals).mean(axis=0)
 
 
@@ -59,7 +61,7 @@ def interval_width(intervals: ArrayLike) -> Array:
     array([2.])
     """
     intervals = np.asarray(intervals, dtype=np.float64)
-    _, intervals = _known(np.zeros(intervals.shape[:-2]), intervals)
+    _, intervals, _ = _known(np.zeros(intervals.shape[:-2]), intervals)
     return (intervals[..., 1] - intervals[..., 0]).mean(axis=0)
 
 
@@ -93,7 +95,7 @@ def interval_score(y_true: ArrayLike, intervals: ArrayLike, coverage: ArrayLike)
     >>> interval_score([1.0, 4.0], [[[0.0, 3.0]], [[0.0, 3.0]]], 0.8)
     array([8.])
     """
-    y, intervals = _known(y_true, intervals)
+    y, intervals, _ = _known(y_true, intervals)
     coverage = _checked_levels(coverage, "coverage", intervals.shape[1])
     low, high = intervals[..., 0], intervals[..., 1]
     misses = np.maximum(low - y, 0.0) + np.maximum(y - high, 0.0)
@@ -139,7 +141,7 @@ def crps_from_quantiles(y_true: ArrayLike, quantiles: ArrayLike, levels: ArrayLi
     Parameters
     ----------
     quantiles : array-like of shape (..., n_levels)
-        Forecasts of the quantiles.
+        Forecasts of the quantiles. An infinite one makes the score infinite.
     levels : array-like of shape (n_levels,)
         Their levels, each another one above 0 and below 1. The more, the nearer the score is to
         that of the whole distribution.
@@ -152,7 +154,7 @@ def crps_from_quantiles(y_true: ArrayLike, quantiles: ArrayLike, levels: ArrayLi
     Raises
     ------
     ValueError
-        If the shapes do not fit, two levels are the same, or no target is known.
+        If the shapes do not fit, two levels are the same, a target is infinite, or none is known.
 
     See Also
     --------
@@ -171,6 +173,8 @@ def crps_from_quantiles(y_true: ArrayLike, quantiles: ArrayLike, levels: ArrayLi
     1.5
     """
     y, quantiles, levels, nearest = _quantiles_in_order(y_true, quantiles, levels)
+    if np.isinf(quantiles).any():
+        return np.inf
     losses = [
         mean_pinball_loss(y, quantiles[:, k], alpha=level)
         for k, level in enumerate(levels.tolist())
@@ -201,7 +205,7 @@ def coverage_by_window(y_true: ArrayLike, intervals: ArrayLike, window: int = 50
            [1. ]])
     """
     check_scalar(window, "window", Integral, min_val=1)
-    y, intervals = _known(y_true, intervals)
+    y, intervals, _ = _known(y_true, intervals)
     if len(y) < window:
         raise ValueError(f"There are {len(y)} known targets, fewer than window={window}.")
     held = _held(y, intervals)[: len(y) // window * window]
@@ -241,10 +245,8 @@ def coverage_by_group(
             f"groups has shape {groups.shape}, but y_true has {of_all.shape}: give one for each "
             "target."
         )
-    y, intervals = _known(of_all, intervals)
-    labels, places, counts = np.unique(
-        groups[~np.isnan(of_all)], return_inverse=True, return_counts=True
-    )
+    y, intervals, known = _known(of_all, intervals)
+    labels, places, counts = np.unique(groups[known], return_inverse=True, return_counts=True)
     held = np.zeros((len(labels), intervals.shape[1]))
     np.add.at(held, places.ravel(), _held(y, intervals))
     return labels, held / counts[:, None], counts
@@ -271,12 +273,12 @@ def _quantiles_in_order(y_true, quantiles, levels):
     if (np.diff(levels) == 0.0).any():
         raise ValueError(f"levels={levels.tolist()}: give each level once.")
     nearest = np.diff(np.concatenate([[0.0], (levels[1:] + levels[:-1]) / 2.0, [1.0]]))
-    known = _is_known(y)
+    known = _is_known(y, quantiles)
     return y[known], quantiles[known], levels, nearest
 
 
 def _known(y_true, intervals):
-    """Return known targets (n, 1) and their intervals (n, levels, 2)."""
+    """Return known targets (n, 1), their intervals (n, levels, 2), and which targets they are."""
     y, intervals = (np.asarray(values, dtype=np.float64) for values in (y_true, intervals))
     if intervals.ndim < 2 or intervals.shape[-1] != 2:
         raise ValueError(_shape_sentence(intervals))
@@ -287,17 +289,25 @@ def _known(y_true, intervals):
             f"intervals has shape {intervals.shape}, but y_true has {y.shape}: give "
             "(..., n_levels, 2) for targets of shape (...)."
         )
-    known = _is_known(y)
+    known = _is_known(y, intervals)
     y, intervals = y[known][:, None], intervals[known]
-    if (intervals[..., 0] > intervals[..., 1]).any():
+    low, high = intervals[..., 0], intervals[..., 1]
+    if (low > high).any():
         raise ValueError("Some intervals have a lower end above their upper one.")
-    return y, intervals
+    if ((low == high) & np.isinf(low)).any():
+        raise ValueError("Some intervals have both ends at the same infinity: they hold nothing.")
+    return y, intervals, known
 
 
-def _is_known(y):
+def _is_known(y, *forecasts):
+    """Return which targets (...) are known, and have forecasts (..., k) without NaN."""
+    if np.isinf(y).any():
+        raise ValueError("y_true holds infinity: give finite targets, NaN where none is known.")
     known = ~np.isnan(y)
+    for of_all in forecasts:
+        known = known & ~np.isnan(of_all).any(axis=tuple(range(y.ndim, of_all.ndim)))
     if not known.any():
-        raise ValueError("No target is known, so there is nothing to score.")
+        raise ValueError("No target is known that has a forecast, so there is nothing to score.")
     return known
 
 

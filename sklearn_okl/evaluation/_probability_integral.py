@@ -30,12 +30,12 @@ def pit_from_quantiles(
     Returns
     -------
     values : ndarray of shape (n_known,)
-        Numbers from 0 to 1, in the order of the targets.
+        Numbers from 0 to 1, in the order of the targets that are known and have a forecast.
 
     Raises
     ------
     ValueError
-        If the shapes do not fit, quantiles cross, or no target is known.
+        If the shapes do not fit, quantiles cross, a target is infinite, or none is known.
 
     See Also
     --------
@@ -55,7 +55,7 @@ def pit_from_quantiles(
     (True, True)
     """
     y, quantiles, levels, _ = _quantiles_in_order(y_true, quantiles, levels)
-    if (np.diff(quantiles, axis=-1) < 0.0).any():
+    if (quantiles[:, 1:] < quantiles[:, :-1]).any():
         raise ValueError(
             "Some quantiles cross: one of a higher level is lower. Sort them along the last axis."
         )
@@ -101,16 +101,17 @@ def pit_from_distribution(
     array([0.5])
     """
     y = np.asarray(y_true, dtype=np.float64)
-    known = _is_known(y)
-    y = np.where(known, y, 0.0)
+    there = np.where(_is_known(y), y, 0.0)
     at_most, below = (
-        np.asarray(distribution.cdf(x), dtype=np.float64) for x in (y, np.nextafter(y, -np.inf))
+        np.asarray(distribution.cdf(x), dtype=np.float64)
+        for x in (there, np.nextafter(there, -np.inf))
     )
     if at_most.shape != y.shape:
         raise ValueError(
             f"The distribution functions have shape {at_most.shape}, but y_true has {y.shape}: the "
             "distribution is to have one row for each target."
         )
+    known = _is_known(y, at_most)
     return _between(below[known], at_most[known], random_state)
 
 

@@ -6,6 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import kstest, norm, poisson
 from sklearn.metrics import mean_pinball_loss
 
+from sklearn_okl import OnlineKernelRegressor
+from sklearn_okl.conformal import QuantileDistribution
 from sklearn_okl.evaluation import (
     coverage_by_group,
     coverage_by_window,
@@ -13,6 +15,8 @@ from sklearn_okl.evaluation import (
     crps_from_quantiles,
     crps_from_samples,
     interval_coverage,
+    interval_score,
+    interval_width,
     log_score,
     pit_from_distribution,
     pit_from_quantiles,
@@ -151,12 +155,112 @@ def test_a_transform_lies_between_the_levels_of_its_neighbours():
     assert len(pit_from_quantiles([np.nan, 1.0], quantiles * 2, levels)) == 1
 
 
+def with_gaps(seed, n=60):
+    """Targets, quantiles, intervals and a law, which is not known in some rows, and in which."""
+    rng = np.random.default_rng(seed)
+    y, coverage = rng.normal(size=n), np.array([0.5, 0.9])
+    levels = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
+    quantiles = np.sort(rng.normal(size=(n, 5)))
+    there = rng.random(n) < 0.8
+    quantiles[~there] = np.nan
+    intervals = quantiles[:, [[1, 3], [0, 4]]]
+    y[rng.random(n) < 0.2] = np.nan
+    return y, quantiles, intervals, levels, coverage, there & ~np.isnan(y)
+
+
+SCORES = {
+    "coverage": lambda y, q, i, levels, c: interval_coverage(y, i),
+    "width": lambda y, q, i, levels, c: interval_width(i),
+    "interval score": lambda y, q, i, levels, c: interval_score(y, i, c),
+    "weighted": lambda y, q, i, levels, c: weighted_interval_score(y, q[:, 2], i, c),
+    "a median": lambda y, q, i, levels, c: weighted_interval_score(
+        y, q[:, 2], np.where(np.isnan(i), [0.0, 1.0], i), c
+    ),
+    "crps": lambda y, q, i, levels, c: crps_from_quantiles(y, q, levels),
+    "samples": lambda y, q, i, levels, c: crps_from_samples(y, q),
+    "distribution": lambda y, q, i, levels, c: crps_from_distribution(
+        y, QuantileDistribution(levels, q)
+    ),
+    "log score": lambda y, q, i, levels, c: log_score(y, QuantileDistribution(levels, q)),
+    "windows": lambda y, q, i, levels, c: coverage_by_window(y, i, 7),
+    "groups": lambda y, q, i, levels, c: np.column_stack(
+        coverage_by_group(y, i, np.arange(len(y)) // 30)[1:]
+    ),
+    "pit": lambda y, q, i, levels, c: pit_from_quantiles(y, q, levels, random_state=0),
+    "pit of samples": lambda y, q, i, levels, c: pit_from_samples(y, q, random_state=0),
+    "pit of a law": lambda y, q, i, levels, c: pit_from_distribution(
+        y, QuantileDistribution(levels, q), random_state=0
+    ),
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", list(SCORES))
+def test_targets_without_a_forecast_are_left_out(name, seed):
+    y, quantiles, intervals, levels, coverage, known = with_gaps(seed)
+    found = SCORES[name](y, quantiles, intervals, levels, coverage)
+    if name == "width":
+        known = ~np.isnan(quantiles[:, 0])
+    if name == "groups":  # which count their rows
+        first, second = known[:30].sum(), known[30:].sum()
+        assert_array_equal(found[:, -1], [first, second])
+        y = np.where(known, y, np.nan)
+        expected = SCORES[name](y, quantiles, np.nan_to_num(intervals), levels, coverage)
+    else:
+        rows = y[known], quantiles[known], intervals[known]
+        expected = SCORES[name](*rows, levels, coverage)
+    assert_array_equal(found, expected)
+
+
+def test_infinite_ends_make_widths_and_scores_infinite_and_hold_all():
+    y, line, levels = (
+        [1.0, 2.0],
+        np.array([[-np.inf, 1.5, np.inf], [0.0, 2.0, 3.0]]),
+        [0.1, 0.5, 0.9],
+    )
+    intervals = line[:, None, [0, 2]]
+    assert_array_equal(interval_coverage(y, intervals), [1.0])
+    assert_array_equal(interval_width(intervals), [np.inf])
+    assert_array_equal(interval_score(y, intervals, 0.8), [np.inf])
+    assert weighted_interval_score(y, line[:, 1], intervals, 0.8) == np.inf
+    assert crps_from_quantiles(y, line, levels) == np.inf
+    assert crps_from_samples(y, line) == np.inf
+    assert crps_from_distribution(y, QuantileDistribution(levels, line)) == np.inf
+    values = pit_from_quantiles([1.0] * 50, np.repeat(line[:1], 50, axis=0), levels, random_state=0)
+    assert ((values >= 0.1) & (values <= 0.5)).all()
+    two = pit_from_quantiles([1.0], [[-np.inf, -np.inf, np.inf, np.inf]], [0.1, 0.3, 0.7, 0.9])
+    assert 0.3 <= two[0] <= 0.7
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_what_is_issued_on_the_way_can_be_scored(seed):
+    rng = np.random.default_rng(seed)
+    X, levels = rng.normal(size=(80, 2)), np.arange(1, 20) / 20.0
+    y = X[:, 0] + rng.normal(size=80)
+    model = OnlineKernelRegressor(budget="tiny", random_state=seed)
+    issued = model.prequential_quantiles(X, y, levels)
+    assert np.isnan(issued[0]).all()
+    assert np.isinf(issued[1, 0])
+    assert len(pit_from_quantiles(y, issued, levels)) == 79
+    assert crps_from_quantiles(y, issued, levels) == np.inf
+    finite = np.isfinite(issued).all(axis=1)
+    assert 0.0 < crps_from_quantiles(y[finite], issued[finite], levels) < 2.0
+    assert_array_equal(
+        interval_coverage(y, issued[:, [0, -1]]), interval_coverage(y[1:], issued[1:, [0, -1]])
+    )
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda: crps_from_samples([1.0, 2.0], [[1.0]]), "along the last axis"),
         (lambda: crps_from_samples([1.0], [[]]), "along the last axis"),
-        (lambda: crps_from_samples([1.0], [[np.nan]]), "Some samples are NaN"),
+        (lambda: crps_from_samples([1.0], [[np.nan, 1.0]]), "Some samples are NaN"),
+        (lambda: crps_from_samples([1.0], [[np.nan]]), "that has a forecast"),
+        (lambda: crps_from_quantiles([1.0], [[np.nan]], [0.5]), "that has a forecast"),
+        (lambda: interval_coverage([1.0], [[[np.nan, np.nan]]]), "that has a forecast"),
+        (lambda: log_score([np.inf], norm(0.0, 1.0)), "y_true holds infinity"),
+        (lambda: interval_score([1.0], [[[np.inf, np.inf]]], 0.5), "at the same infinity"),
         (lambda: crps_from_samples([np.nan], [[1.0]]), "No target is known"),
         (lambda: log_score([1.0, 2.0], Normals([[0.0]])), "one row for each target"),
         (lambda: pit_from_distribution([1.0, 2.0], Normals([[0.0]])), "one row for each"),
