@@ -65,8 +65,8 @@ def compare(
         :class:`~sklearn_okl.losses.Loss` is one, too, called by its ``repr``. A callable gets
         ``(y_true, y_pred)``, as the metrics of :mod:`sklearn.metrics` do, and returns one number,
         or one loss for each row; as with those metrics, more is better if the function's own name
-        ends with ``_score``, else less. Rows for which there could be no forecast are left out, as
-        :func:`prequential` does.
+        ends with ``_score``, else less. Rows for which there could be no forecast, or of which a
+        target is missing, are left out, as :func:`prequential` does.
     path : str or path-like, default=None
         A folder for a file of each finished run; it is made where it is not there. Runs whose
         files are there are not made again, so that a call that was interrupted goes on with the

@@ -73,7 +73,8 @@ def prequential(
     X : array-like of shape (n_samples, n_features)
         Rows in the order in which they come: array, sparse matrix or DataFrame.
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
-        Targets.
+        Targets. NaN is a missing one, for estimators that learn from others all the same; its row
+        is forecast, and not scored.
     delay : int or array-like of int of shape (n_samples,), default=None
         How late the labels come. A number D of rounds: row t is forecast when the labels of the
         rows up to t - 1 - D have been learnt, and no other. An array, the arrivals: ``delay[i]``,
@@ -115,7 +116,7 @@ def prequential(
         - ``forecasts``, the shape of y: the forecast made for each row before its target was seen;
           with the log loss probabilities (n_samples, n_classes), whose columns are
           ``np.unique(y)``;
-        - ``losses`` (n_samples,): loss of each row, NaN where there was no forecast;
+        - ``losses`` (n_samples,): loss of each row, NaN where there was no forecast or no target;
         - ``cumulative_loss`` (n_samples,): running sum of the losses;
         - ``running_loss`` (n_samples,): running mean of the losses;
         - ``windowed_loss`` (n_samples,): mean of the last ``window`` losses;
@@ -151,8 +152,9 @@ def prequential(
     no label back. So one of 30 may serve labels that arrive 20 to 40 rounds late, and `delay` says
     that they do.
 
-    Only rows for which there *could* be no forecast are left out. A NaN that a trained estimator
-    forecasts is its failure: it makes the sums from there on, and every window that holds it, NaN.
+    Only rows for which there *could* be no forecast, or of which a target is missing, are left out.
+    A NaN that a trained estimator forecasts is its failure: it makes the sums from there on, and
+    every window that holds it, NaN.
 
     The windowed mean costs O(n) and is as exact as summing each window by itself: the stream is cut
     into blocks of ``window`` rows, and a window is the end of one block and the beginning of the
@@ -217,7 +219,7 @@ def prequential(
         forecasts[:n_cold] = initial_forecast  # an estimator may have made some of its own
     else:
         n_cold = 0 if online else chunk_size
-    scored = np.ones(len(y), dtype=bool)
+    scored = have_targets(y)
     if initial_forecast != initial_forecast:  # NaN
         scored[:n_cold] = False
     if verbs is _PROBABILITIES:
@@ -225,6 +227,13 @@ def prequential(
     losses = _all_losses(y, forecasts, scored, loss, window)
     scored = {name: score(y[scored], forecasts[scored]) for name, score in scores.items()}
     return Bunch(forecasts=forecasts, **losses, scores=scored, seconds=seconds, estimator=model)
+
+
+def have_targets(y):
+    """Return which rows (n,) have all of their targets: NaN is a missing one."""
+    if y.dtype.kind != "f":
+        return np.ones(len(y), dtype=bool)
+    return ~np.isnan(y).any(axis=tuple(range(1, y.ndim)))
 
 
 def _all_losses(y, forecasts, scored, loss, window):

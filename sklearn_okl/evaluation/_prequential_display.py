@@ -19,7 +19,14 @@ from ._display_parts import (
     named_estimators,
     named_forecasts,
 )
-from ._prequential import _mean, _row_losses, _window_sums, check_loss, prequential
+from ._prequential import (
+    _mean,
+    _row_losses,
+    _window_sums,
+    check_loss,
+    have_targets,
+    prequential,
+)
 
 _LOSS_LABELS = {
     "squared_error": "Squared error (unit of $y^2$)",
@@ -214,7 +221,7 @@ class PrequentialDisplay(CurveDisplay):
         Parameters
         ----------
         y_true : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Targets.
+            Targets; rows where one is NaN are left out.
         forecasts : array-like of the shape of y_true, or dict of str to such
             Forecasts of one learner, or of several with their names, each made before its target
             was seen. A leading run of NaN, the cold start of :func:`prequential`, is left out.
@@ -254,7 +261,7 @@ def _mean_losses(y_true, forecasts, loss, window):
         )
     missing = forecasts != forecasts  # NaN, also among labels
     missing = missing if missing.ndim == 1 else missing.all(axis=1)
-    scored = ~np.logical_and.accumulate(missing.astype(bool))
+    scored = ~np.logical_and.accumulate(missing.astype(bool)) & have_targets(y_true)
     losses = np.zeros(len(y_true))
     losses[scored] = _row_losses(loss, y_true[scored], forecasts[scored])
     if window is None:

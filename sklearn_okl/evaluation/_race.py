@@ -15,7 +15,7 @@ from .._linalg import one_blas_thread
 from ..base import _copied, _same, described
 from ..losses import get_loss
 from ..pipeline import StreamingPipeline
-from ._prequential import _log_loss
+from ._prequential import _log_loss, have_targets
 
 _PROBA = "prequential_predict_proba"
 
@@ -113,6 +113,8 @@ class Race:
         else:
             losses = _losses(self.loss, np.asarray(y).reshape(len(F), 1, *told.shape[2:]), told)
         ranking = np.ones(len(F)) if weights["ranking"] is None else weights["ranking"]
+        known = have_targets(np.asarray(y))
+        losses, ranking = np.where(known[:, None], losses, 0.0), np.where(known, ranking, 0.0)
         leaders = self._leaders(losses[:, self.racing[learning]], ranking)
         for k, (final, _, seconds) in zip(learning, learnt, strict=True):
             self.finals[k] = final

@@ -55,7 +55,8 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
     loss : {"squared_error", "absolute_error", "zero_one", "log_loss"} or Loss, default=None
         What ranks the candidates: a name, or a loss of targets as an object. None is the square
         loss for regressors and the rate of mistakes, ``"zero_one"``, for classifiers;
-        ``"log_loss"`` is for those with probabilities.
+        ``"log_loss"`` is for those with probabilities. Rows whose target is missing, NaN, are
+        forecast, and rank nobody.
     halving_rounds : sequence of int, default=()
         Counts of rows after which the worst candidates leave the race, e.g. ``[500, 1500]``. The
         default keeps all of them.
@@ -304,7 +305,8 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
         X, y = container_of(X), targets_of(self, y)
         check_consistent_length(X, y)
         if is_regressor(self.estimator):
-            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+            numbers = {"dtype": np.float64, "ensure_all_finite": "allow-nan"}
+            y = check_array(y, ensure_2d=False, input_name="y", **numbers)
         weights, params = self._weights("fit" if method == "fit" else "partial_fit", params, len(y))
         check_columns(self, X, reset=former is None)
         if former is None:

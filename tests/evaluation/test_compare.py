@@ -11,7 +11,12 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
 from sklearn.utils import Bunch
 
-from sklearn_okl import FourierFeatures, VAWRegressor, make_streaming_pipeline
+from sklearn_okl import (
+    FourierFeatures,
+    OnlineKernelRegressor,
+    VAWRegressor,
+    make_streaming_pipeline,
+)
 from sklearn_okl.evaluation import compare, prequential
 from tests.evaluation.comparing import MODELS, STREAMS, Log, run_lines, stream
 from tests.late import LateRidge
@@ -30,6 +35,25 @@ def literal(model, X, y, D):
 
 
 # what is computed
+
+
+def test_rows_without_a_target_are_left_out():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(150, 2))
+    y = X[:, 0] + 0.1 * rng.normal(size=150)
+    y[rng.random(150) < 0.2] = np.nan
+    model = OnlineKernelRegressor(budget="tiny")
+    found = compare({"a": model}, {"s": (X, y)}, seeds=2, scoring=["squared_error", "r2"])
+    known = ~np.isnan(y)
+    for seed in range(2):
+        forecasts = clone(model).set_params(random_state=seed).prequential_predict(X, y)
+        scores = (
+            mean_squared_error(y[known], forecasts[known]),
+            r2_score(y[known], forecasts[known]),
+        )
+        np.testing.assert_allclose(found.results["squared_error"][seed], scores[0])
+        np.testing.assert_allclose(found.results["r2"][seed], scores[1])
+        np.testing.assert_allclose(found.curves[seed]["squared_error"][-1], scores[0])
 
 
 @pytest.mark.long

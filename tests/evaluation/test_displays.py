@@ -139,6 +139,14 @@ def test_predictions_of_labels_and_of_several_targets(stream):
     np.testing.assert_array_equal(display.mean_losses["Forecasts"], result.running_loss)
 
 
+def test_rows_without_a_target_are_left_out():
+    y, forecasts = np.array([1.0, np.nan, 3.0, np.nan]), np.array([0.0, 5.0, 1.0, 2.0])
+    display = PrequentialDisplay.from_predictions(y, forecasts)
+    np.testing.assert_array_equal(display.mean_losses["Forecasts"], [1.0, 1.0, 2.5, 2.5])
+    display = PrequentialDisplay.from_predictions(y, forecasts, window=2)
+    np.testing.assert_array_equal(display.mean_losses["Forecasts"], [1.0, 1.0, 4.0, 4.0])
+
+
 def test_a_failure_in_mid_stream_is_not_left_out():
     display = PrequentialDisplay.from_predictions(np.ones(4), [np.nan, 1.0, np.nan, 1.0])
     np.testing.assert_array_equal(display.mean_losses["Forecasts"], [np.nan, 0, np.nan, np.nan])

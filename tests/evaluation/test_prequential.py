@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.linear_model import LinearRegression, SGDClassifier, SGDRegressor
 from sklearn.metrics import max_error, r2_score, zero_one_loss
 
-from sklearn_okl import RakerClassifier, RakerRegressor, VAWRegressor
+from sklearn_okl import OnlineKernelRegressor, RakerClassifier, RakerRegressor, VAWRegressor
 from sklearn_okl.evaluation import prequential
 from tests.late import LateRidge
 
@@ -170,7 +170,8 @@ def test_a_trained_estimator_that_forecasts_nan_is_not_excused():
     y[10] = np.nan  # spoils every later mean
     result = prequential(RunningMean(), X, y, window=4)
     assert np.isfinite(result.running_loss[:10]).all()
-    assert np.isnan(result.running_loss[10:]).all()
+    assert np.isfinite(result.running_loss[10])  # which has no target
+    assert np.isnan(result.running_loss[11:]).all()
     assert np.isnan(result.mean_loss)
 
     class Hiccup(Foreign):
@@ -179,6 +180,32 @@ def test_a_trained_estimator_that_forecasts_nan_is_not_excused():
 
     windowed = prequential(Hiccup(), X, np.ones(30), window=4).windowed_loss
     np.testing.assert_array_equal(np.flatnonzero(np.isnan(windowed)), [0, 10, 11, 12, 13])
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("delay", [None, 3])
+def test_rows_without_a_target_are_forecast_and_not_scored(seed, delay):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(120, 2))
+    y = X[:, 0] + 0.1 * rng.normal(size=120)
+    gaps = rng.random(120) < 0.2
+    gaps[-1] = True
+    y[gaps] = np.nan
+    model = OnlineKernelRegressor(budget="tiny", random_state=seed)
+    found = prequential(model, X, y, delay=delay, scoring=["r2", "squared_error"], window=30)
+    assert np.isfinite(found.forecasts[4:]).all()
+    known = ~gaps & (np.arange(120) >= (delay + 1 if delay else 0))
+    losses = (y - found.forecasts) ** 2
+    np.testing.assert_array_equal(found.losses, np.where(known, losses, np.nan))
+    np.testing.assert_allclose(found.mean_loss, losses[known].mean())
+    np.testing.assert_allclose(found.cumulative_loss[-1], losses[known].sum())
+    np.testing.assert_allclose(found.windowed_loss[-1], losses[-30:][known[-30:]].mean())
+    np.testing.assert_allclose(found.scores["r2"], r2_score(y[known], found.forecasts[known]))
+    np.testing.assert_allclose(found.scores["squared_error"], found.mean_loss)
+    two = prequential(model, X, np.column_stack([y, y]), delay=delay)
+    np.testing.assert_array_equal(np.isnan(two.losses), ~known)
+    with pytest.raises(ValueError, match="y contains NaN"):  # who takes none says so
+        prequential(VAWRegressor(), X, y)
 
 
 @pytest.mark.parametrize("window", [1, 2, 7, 100, 999, 1000, 5000])

@@ -19,6 +19,7 @@ from sklearn_okl import (
     FOGDClassifier,
     FourierFeatures,
     KOGDRegressor,
+    OnlineKernelRegressor,
     RunningStandardScaler,
     VAWRegressor,
     make_streaming_pipeline,
@@ -65,6 +66,30 @@ def test_the_race_is_a_loop_over_candidates(estimator, grid, seed):
     np.testing.assert_allclose(search.predict(X), best.predict(X))
     np.testing.assert_allclose(search.best_estimator_.predict(X), best.predict(X))
     assert search.results_["rank_loss"][search.best_index_] == 1
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("D", [0, 2])
+def test_rows_without_a_target_rank_nobody(seed, D):
+    X, y = stream(seed, 120)
+    y[np.random.default_rng(seed).random(120) < 0.2] = np.nan
+    estimator = OnlineKernelRegressor(budget="tiny", random_state=seed, label_delay=D)
+    search = PrequentialSearch(estimator, {"lags": [0, 3]})
+    forecasts = search.prequential_predict(X, y)
+    F = np.column_stack(
+        [clone(estimator).set_params(lags=k).prequential_predict(X, y) for k in (0, 3)]
+    )
+    losses = np.where(np.isnan(y)[:, None], 0.0, (F - y[:, None]) ** 2)
+    n_known = (~np.isnan(y)).sum()
+    np.testing.assert_allclose(search.results_["mean_loss"], losses.sum(axis=0) / n_known)
+    assert search.results_["n_rounds"].tolist() == [120, 120]
+    before = np.vstack([np.zeros((1 + D, 2)), losses.cumsum(axis=0)])[:120].argmin(axis=1)
+    np.testing.assert_allclose(forecasts, F[np.arange(120), before], rtol=1e-9, atol=1e-12)
+    with pytest.raises(ValueError, match="y contains NaN"):  # who takes none says so
+        PrequentialSearch(PIPELINE, GRID).fit(X, y)
+    y[:] = np.inf
+    with pytest.raises(ValueError, match="y contains infinity"):
+        search.partial_fit(X, y)
 
 
 def test_a_shared_map_is_computed_once(monkeypatch):
