@@ -8,10 +8,12 @@ from numbers import Integral
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import Bunch, _safe_indexing, check_scalar
+from sklearn.utils.validation import _num_samples
 
 from .._types import Any, ArrayLike
 from ..series import _frames, _intervals
 from . import _series_measures
+from ._interval_scores import sorted_groups
 
 
 def backtest(
@@ -83,10 +85,10 @@ def backtest(
     ------
     TypeError
         If the forecaster is no function and has no `fit` and `predict`, or is to be updated and has
-        no `partial_fit`.
+        no `partial_fit`; if a function is given base forecasts, or groups have no order.
     ValueError
-        If origins are out of order or leave no rows before or after them, no horizon is known, or
-        what is forecast has another shape.
+        If X, base forecasts or groups have other rows than y, origins are out of order or leave no
+        rows before or after them, no horizon is known, or what is forecast has another shape.
 
     Notes
     -----
@@ -132,11 +134,10 @@ def backtest(
     check_scalar(season_length, "season_length", Integral, min_val=1)
     if refit_every is not None:
         check_scalar(refit_every, "refit_every", Integral, min_val=1)
-    if groups is not None and len(groups) != n:
-        raise ValueError(f"groups has {len(groups)} labels, but y has {n} rows: give one of each.")
+    _check_rows(n, X=X, base_forecasts=base_forecasts, groups=groups)
     coverage = None if coverage is None else _intervals.checked_coverage(coverage)
     teacher = _Function if _is_function(forecaster) else _Forecaster
-    base = None if base_forecasts is None else np.asarray(base_forecasts, dtype=np.float64)
+    base = _checked_base(base_forecasts, forecaster, (n, horizon))
     asked = teacher(forecaster, (y, base, X), horizon, coverage, refit_every)
     said = [asked.at(int(origin)) for origin in origins]
     forecasts = np.stack([_shaped(f, (horizon, m), "forecasts") for f, _ in said])
@@ -248,7 +249,39 @@ def _checked_horizon(forecaster, horizon):
     return int(own if horizon is None else horizon)
 
 
+def _check_rows(n, **parts):
+    """Refuse what has not as many rows as y."""
+    for name, part in parts.items():
+        if part is not None and _num_samples(part) != n:
+            raise ValueError(
+                f"{name} has {_num_samples(part)} rows, but y has {n}: give one for each row of y."
+            )
+
+
+def _checked_base(base_forecasts, forecaster, shape):
+    """Return what a base said before each row as an array, or None where there is none."""
+    if base_forecasts is None:
+        return None
+    if _is_function(forecaster):
+        raise TypeError(
+            "base_forecasts came with a function, which is given y and X alone: let the function "
+            "hold them, or give an AdaptedForecaster."
+        )
+    base = np.asarray(base_forecasts, dtype=np.float64)
+    if base.shape[:2] != shape:
+        raise ValueError(
+            f"base_forecasts has shape {base.shape}: give what was said before each row of y of it "
+            f"and the next ones, {shape}, or with several series one more axis."
+        )
+    return base
+
+
 def _checked_origins(origins, n, horizon):
+    if n <= horizon:
+        raise ValueError(
+            f"y has {n} rows, which are too few: one row before the first origin, and horizon="
+            f"{horizon} rows from it on."
+        )
     if origins is None:
         origins = np.arange(max(n // 2, 1), n - horizon + 1, horizon)
     origins = np.atleast_1d(np.asarray(origins))
@@ -288,10 +321,10 @@ def _measured(y, y_true, forecasts, intervals, coverage, origins, season_length)
 
 
 def _by_group(groups, y_true, intervals):
-    held = _series_measures.held(y_true, intervals)
+    held, (labels, places) = _series_measures.held(y_true, intervals), sorted_groups(groups)
     return {
-        label: _series_measures.mean(held[groups == label], (0, 1))
-        for label in np.unique(groups).tolist()
+        label: _series_measures.mean(held[places == place], (0, 1))
+        for place, label in enumerate(labels.tolist())
     }
 
 

@@ -232,6 +232,11 @@ def coverage_by_group(
     counts : ndarray of int of shape (n_groups,)
         Number of known targets in each.
 
+    Raises
+    ------
+    TypeError
+        If the groups have no order.
+
     Examples
     --------
     >>> from sklearn_okl.evaluation import coverage_by_group
@@ -246,10 +251,23 @@ def coverage_by_group(
             "target."
         )
     y, intervals, known = _known(of_all, intervals)
-    labels, places, counts = np.unique(groups[known], return_inverse=True, return_counts=True)
+    labels, places = sorted_groups(groups[known])
+    counts = np.bincount(places)
     held = np.zeros((len(labels), intervals.shape[1]))
-    np.add.at(held, places.ravel(), _held(y, intervals))
+    np.add.at(held, places, _held(y, intervals))
     return labels, held / counts[:, None], counts
+
+
+def sorted_groups(groups):
+    """Return the labels of groups (...), sorted, and the place of each among them (...)."""
+    try:
+        labels, places = np.unique(groups, return_inverse=True)
+    except TypeError as error:
+        raise TypeError(
+            "groups holds labels that have no order, such as None beside text: give labels of one "
+            "kind."
+        ) from error
+    return labels, places.reshape(groups.shape)
 
 
 def _held(y, intervals):

@@ -196,6 +196,22 @@ def test_frames_give_records_with_their_labels():
     assert one.forecasts.shape == (1, H)
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_groups_may_be_text_numbers_and_nan(seed):
+    rng = np.random.default_rng(seed)
+    groups = rng.choice([1.0, 2.0, np.nan], size=80)
+    told = backtest(Mean(), stream(2, seed), groups=groups).held_by_group
+    names = np.where(np.isnan(groups), "none", groups.astype(str))
+    by_name = backtest(Mean(), stream(2, seed), groups=list(names)).held_by_group
+    assert len(told) == 3
+    for label, held in told.items():
+        assert_array_equal(held, by_name["none" if np.isnan(label) else str(label)])
+
+
+ADAPTED = {"forecaster": AdaptedForecaster(H)}
+SPREAD = {"forecaster": Mean()}
+
+
 @pytest.mark.parametrize(
     ("error", "words", "arguments"),
     [
@@ -203,7 +219,19 @@ def test_frames_give_records_with_their_labels():
         (ValueError, "increasing whole numbers from 1 to 77", {"origins": [78]}),
         (ValueError, "increasing whole numbers", {"origins": [30, 20]}),
         (ValueError, "increasing whole numbers", {"origins": [0.5]}),
-        (ValueError, "groups has 3 labels", {"groups": [1, 2, 3]}),
+        (ValueError, "groups has 3 rows, but y has 80", {"groups": [1, 2, 3]}),
+        (ValueError, "X has 77 rows, but y has 80", {"X": np.zeros((77, 1))}),
+        (ValueError, "X has 160 rows, but y has 80", {"X": np.zeros((160, 1))}),
+        (ValueError, "base_forecasts has 79 rows", {"base_forecasts": np.zeros((79, H))}),
+        (
+            ValueError,
+            r"before each row of y .* \(80, 3\)",
+            ADAPTED | {"base_forecasts": [0.0] * 80},
+        ),
+        (ValueError, r"shape \(80, 2\)", ADAPTED | {"base_forecasts": np.zeros((80, 2))}),
+        (TypeError, "came with a function", {"base_forecasts": np.zeros((80, H))}),
+        (ValueError, "y has 80 rows, which are too few", {"horizon": 80}),
+        (TypeError, "labels that have no order", SPREAD | {"groups": [None, "a"] * 40}),
         (ValueError, "above 0 and below 1", {"coverage": [90]}),
         (ValueError, "refit_every", {"refit_every": 0}),
         (ValueError, "have shape", {"forecaster": lambda y, horizon: y[:2]}),

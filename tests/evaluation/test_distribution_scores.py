@@ -273,3 +273,8 @@ def test_what_is_issued_on_the_way_can_be_scored(seed):
 def test_what_does_not_fit_is_refused(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_groups_without_an_order_are_refused():
+    with pytest.raises(TypeError, match="labels that have no order"):
+        coverage_by_group([1.0, 2.0], [[0.0, 1.0]] * 2, [None, "a"])
