@@ -39,6 +39,8 @@ class OnlineConformalClassifier(ConformalLayer, OnlineMulticlassClassifier):
     *Cost.*
 
     *Theorem.* The tracker's, of the rounds after the warm-up; that of a descent for scores up to 1.
+    Step sizes are in units of scores: ``SAOCP(eta=0.6)`` and ``SFOGD(eta=0.6)`` are for these, and
+    the default of both for errors of regressors.
 
     *Late labels.*
 
