@@ -101,8 +101,9 @@ class LossMonitor(BaseEstimator):
         ----------
         losses : array-like of shape (n_samples,)
             At least 0, such as squared errors, in the order in which labels came.
-        keys : array-like of shape (n_samples,), default=None
-            Whose they are.
+        keys : array-like of shape (n_samples,) or (n_samples, k), default=None
+            Whose they are: text, numbers or tuples of these, as ``keys_`` of
+            :class:`~sklearn_okl.KeyedRegressor` has them. Several columns make tuples.
         held : array-like of shape (n_samples,), default=None
             Whether the interval of a row held its target.
 
@@ -115,7 +116,7 @@ class LossMonitor(BaseEstimator):
         check_consistent_length(losses, keys, held)
         if not (losses >= 0.0).all():
             raise ValueError("losses are to be numbers of at least 0, such as squared errors.")
-        keys = [None] * len(losses) if keys is None else np.asarray(keys, dtype=object).tolist()
+        keys = [None] * len(losses) if keys is None else _names(keys)
         held = np.full(len(losses), np.nan) if held is None else np.asarray(held, dtype=float)
         state = vars(self).get("_state", {"t": 0, "keys": {}, "alarms": []})
         known, own, alarms = dict(state["keys"]), set(), []
@@ -141,7 +142,8 @@ class LossMonitor(BaseEstimator):
         """
         state = self._told("health")
         names = np.empty(len(state["keys"]), dtype=object)
-        names[:] = list(state["keys"])
+        for place, name in enumerate(state["keys"]):  # a list of tuples would be a table
+            names[place] = name
         numbers = np.array([numbers for numbers, _, _ in state["keys"].values()])
         numbers = numbers.reshape(-1, _N_PARTS).T
         with np.errstate(invalid="ignore"):
@@ -195,6 +197,22 @@ class LossMonitor(BaseEstimator):
         numbers[_ALARMS] += 1.0
         numbers[_LAST_ALARM] = numbers[_N]
         return True
+
+
+def _names(keys):
+    """Return keys as a list, those of several columns as tuples."""
+    found = np.asarray(keys, dtype=object)
+    names = found.tolist()
+    if found.ndim == 2:
+        names = [row[0] if len(row) == 1 else tuple(row) for row in names]
+    for name in names:
+        try:
+            hash(name)
+        except TypeError:
+            raise TypeError(
+                f"keys holds {name!r}, which is no key: give text, numbers or tuples of these."
+            ) from None
+    return names
 
 
 def _bin(loss):

@@ -81,6 +81,25 @@ def test_a_fleet_of_which_one_device_breaks():
     assert set(LossMonitor().update((forecasts - y) ** 2, keys=keys).alarms_) == {3}
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_keys_of_several_columns_are_tuples(seed):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"site": rng.integers(2, size=60), "device": rng.choice(["a", "b"], 60)})
+    losses = rng.random(60)
+    names = list(frame.itertuples(index=False, name=None))
+    expected = LossMonitor().update(losses, keys=[f"{site} {name}" for site, name in names])
+    for keys in (names, frame, frame.to_numpy()):
+        health = LossMonitor().update(losses, keys=keys).health()
+        assert [f"{site} {name}" for site, name in health["key"]] == list(expected.health()["key"])
+        np.testing.assert_array_equal(health["mean_loss"], expected.health()["mean_loss"])
+    fleet = KeyedRegressor(key=["site", "device"]).fit(frame.assign(x=losses), losses)
+    told = LossMonitor().update(np.ones(fleet.n_keys_), keys=fleet.keys_).health()["key"]
+    assert list(told) == fleet.keys_
+    one = LossMonitor().update(losses, keys=frame[["device"]]).health()["key"]
+    assert set(one) == {"a", "b"}
+
+
 def test_what_is_no_loss_is_refused():
     monitor = LossMonitor().update([1.0])
     for losses in ([-1.0], [np.nan]):
@@ -88,6 +107,8 @@ def test_what_is_no_loss_is_refused():
             monitor.update(losses)
     with pytest.raises(ValueError, match="inconsistent"):
         monitor.update([1.0, 2.0], keys=["a"])
+    with pytest.raises(TypeError, match="which is no key"):
+        monitor.update([1.0, 2.0], keys=[("a", {}), ("b", {})])
     assert monitor.n_losses_ == 1
     with pytest.raises(AttributeError, match="before the first"):
         LossMonitor().health()
