@@ -218,7 +218,7 @@ class ForecastFanDisplay(Display):
         place = place_of(forecasts, series)
         if forecasts.ndim == 2:
             forecasts, intervals = forecasts[:, place], intervals[:, place]
-        came = None if y_true is None else series_of(y_true, place)[0]
+        came = _what_came(y_true, place, forecasts)
         display = cls(forecasts, intervals, coverage, times=times_of(X), y_true=came)
         return display.plot(ax=ax, **kwargs)
 
@@ -265,11 +265,17 @@ class ForecastFanDisplay(Display):
                 f"intervals has shape {np.shape(intervals)}, but there are {len(line)} forecasts "
                 f"and {len(levels)} coverages: give (n, n_levels, 2), or (n, m, n_levels, 2)."
             )
-        came = None if y_true is None else series_of(y_true, place)[0]
-        if came is not None and came.shape != line.shape:
-            raise ValueError(f"y_true has {len(came)} rows, but there are {len(line)} forecasts.")
+        came = _what_came(y_true, place, line)
         past, past_times = (None, None) if y_past is None else series_of(y_past, place)
         display = cls(
             line, ends, levels, times=times, y_true=came, y_past=past, past_times=past_times
         )
         return display.plot(ax=ax, **kwargs)
+
+
+def _what_came(y_true, place, line):
+    """Return the targets of the rows of a line, or None where they are not known."""
+    came = None if y_true is None else series_of(y_true, place)[0]
+    if came is not None and came.shape != line.shape:
+        raise ValueError(f"y_true has {len(came)} rows, but there are {len(line)} forecasts.")
+    return came

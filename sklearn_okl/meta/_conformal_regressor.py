@@ -95,14 +95,35 @@ class OnlineConformalRegressor(ConformalLayer, OnlineRegressor):
         return self._of_one(issued[0])
 
     @explained_by(OnlineRegressor.predict, prequential_interval)
-    def predict_interval(self, X: ArrayLike, **params: Any) -> Array:
-        """Return an interval for each row as if it were the next one due; changes nothing."""
+    def predict_interval(
+        self, X: ArrayLike, coverage: float | ArrayLike | None = None, **params: Any
+    ) -> Array:
+        """Return an interval for each row as if it were the next one due; changes nothing.
+
+        Parameters
+        ----------
+        coverage : float or array-like of shape (n_levels,), default=None
+            That of the model, which trackers follow from the first row on: no other can be asked
+            for. None is the same. A list of one has the axis of levels.
+
+        Raises
+        ------
+        ValueError
+            If it is another one.
+        """
         refuse_arguments(self, "predict_interval", params)
+        own = self.coverage if coverage is None else coverage
+        if not np.array_equal(np.atleast_1d(own), np.atleast_1d(self.coverage)):
+            raise ValueError(
+                f"coverage={coverage!r} is asked for, but this model follows coverage="
+                f"{self.coverage!r} from its first row on: leave it out, or give the model others."
+            )
         model = self._as_of_now()
         state, X = model._asked(X)
         forecasts = model._answered(state, X)
         reach = model._reach(state, state["t"] + model.label_delay, state["sizes"])
-        return model._of_one(_around(forecasts, np.broadcast_to(reach, (len(X), len(reach)))))
+        ends = _around(forecasts, np.broadcast_to(reach, (len(X), len(reach))))
+        return ends if np.ndim(own) else ends[:, 0]
 
     def _start(self, n_features, n_targets=None):
         # faded sum of errors and of ones, and the largest error; before each of the latest rounds

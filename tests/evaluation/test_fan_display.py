@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from sklearn_okl import OnlineForecaster
+from sklearn_okl import OnlineConformalRegressor, OnlineForecaster, VAWRegressor
 from sklearn_okl.evaluation import ForecastFanDisplay
 
 pd = pytest.importorskip("pandas")
@@ -68,3 +68,17 @@ def test_what_does_not_fit_is_refused(arguments, words):
     call = {"coverage": [0.9], **arguments}
     with pytest.raises(ValueError, match=words):
         ForecastFanDisplay.from_predictions(frame(4), np.zeros((4, 2, 1, 2)), **call)
+
+
+def test_what_came_is_held_against_the_forecasts_of_an_estimator():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    model = OnlineConformalRegressor(VAWRegressor(), coverage=[0.5, 0.8]).fit(X, X[:, 0])
+    display = ForecastFanDisplay.from_estimator(model, X[:5], coverage=[0.5, 0.8], y_true=X[:5, 0])
+    assert_array_equal(display.intervals, model.predict_interval(X[:5]))
+    assert_array_equal(display.true_.get_ydata(), X[:5, 0])
+    for n in (4, 6):
+        with pytest.raises(ValueError, match=f"y_true has {n} rows, but there are 5 forecasts"):
+            ForecastFanDisplay.from_estimator(model, X[:5], coverage=[0.5, 0.8], y_true=X[:n, 0])
+    with pytest.raises(ValueError, match="but this model follows coverage="):
+        ForecastFanDisplay.from_estimator(model, X[:5])

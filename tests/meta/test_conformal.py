@@ -21,6 +21,7 @@ from sklearn_okl import (
     StreamingPipeline,
     VAWRegressor,
     load,
+    make_streaming_pipeline,
     save,
 )
 from sklearn_okl.conformal import ACI, ConformalTracker
@@ -251,3 +252,19 @@ def test_a_coverage_cannot_change_in_mid_stream():
         model.set_params(coverage=0.5).partial_fit(X, y)
     with pytest.raises(ValueError, match="y"):
         OnlineConformalRegressor(VAW).fit(X, np.column_stack([y, y]))
+
+
+@pytest.mark.parametrize("coverage", [0.9, [0.9], [0.5, 0.9]])
+def test_intervals_are_asked_for_by_their_own_coverage_only(coverage):
+    X = np.random.default_rng(2).normal(size=(60, 2))
+    model = OnlineConformalRegressor(VAWRegressor(), coverage=coverage).fit(X, X[:, 0])
+    own = model.predict_interval(X[:3])
+    assert_array_equal(model.predict_interval(X[:3], coverage), own)
+    if np.size(coverage) == 1:
+        assert_array_equal(model.predict_interval(X[:3], [0.9])[:, 0], own.reshape(3, 2))
+        assert_array_equal(model.predict_interval(X[:3], 0.9), own.reshape(3, 2))
+    pipeline = make_streaming_pipeline(clone(model)).fit(X, X[:, 0])
+    assert_array_equal(pipeline.predict_interval(X[:3], coverage), own)
+    for asked in (model, pipeline):
+        with pytest.raises(ValueError, match="but this model follows coverage="):
+            asked.predict_interval(X[:3], 0.7)
