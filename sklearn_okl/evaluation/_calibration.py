@@ -10,6 +10,8 @@ from sklearn.utils import check_scalar
 from .._documentation import cites
 from .._types import ArrayLike
 
+_ROUNDING = 1e-9  # of probabilities
+
 
 @cites
 def calibration_error(
@@ -44,7 +46,8 @@ def calibration_error(
     Raises
     ------
     ValueError
-        If probabilities and labels do not fit each other, or no row has probabilities.
+        If probabilities and labels do not fit each other, probabilities do not lie from 0 to 1, or
+        no row has any.
 
     See Also
     --------
@@ -69,8 +72,6 @@ def calibration_error(
     """
     check_scalar(n_bins, "n_bins", Integral, min_val=1)
     P, places = known_rows(y_true, y_prob, labels)
-    if not len(P):
-        raise ValueError("No row has probabilities: all of them are NaN.")
     return error_of(*by_bins(*of_the_likeliest(P, places), n_bins))
 
 
@@ -89,7 +90,14 @@ def known_rows(y_true, y_prob, labels=None):
     if unknown.any():
         raise ValueError(f"y_true has the label {y_true[unknown][0]}, which is none of {labels}.")
     known = ~np.isnan(P).any(axis=1)
-    return P[known], places[known]
+    if not known.any():
+        raise ValueError("No row has probabilities: all of them are NaN.")
+    P = P[known]
+    if not ((P >= -_ROUNDING) & (P <= 1.0 + _ROUNDING)).all():
+        raise ValueError(
+            f"Probabilities must lie from 0 to 1, but some go from {P.min():.6g} to {P.max():.6g}."
+        )
+    return P, places[known]
 
 
 def of_the_likeliest(P, places):

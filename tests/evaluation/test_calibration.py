@@ -51,6 +51,8 @@ def test_true_probabilities_have_little_and_rows_without_any_are_left_out():
         (([0, 1], [[0.5, 0.5]] * 2, [0, 1, 2]), r"the shape \(2, 3\)"),
         (([0, 3], [[0.5, 0.5]] * 2, [0, 1]), "label 3, which is none of"),
         (([0, 1], [[np.nan, np.nan]] * 2), "all of them are NaN"),
+        (([0, 1], [[1.5, 0.8], [0.2, 0.1]]), "from 0 to 1, but some go from 0.1 to 1.5"),
+        (([0, 1], [[-0.5, -0.8], [0.2, 0.1]]), "some go from -0.8 to 0.2"),
     ],
 )
 def test_what_does_not_fit_is_said(arguments, sentence):
