@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
 
 import numpy as np
@@ -193,7 +194,7 @@ class PrequentialConfusionDisplay(Display):
     confusion_matrix : ndarray of shape (n_classes, n_classes)
         A row for each label and a column for each forecast.
     labels : ndarray of shape (n_classes,)
-        The labels, sorted.
+        The labels that came or were forecast, sorted.
 
     Attributes
     ----------
@@ -306,7 +307,8 @@ class PrequentialConfusionDisplay(Display):
         ------
         ImportError
         ValueError
-            If the lengths differ, or no row of the window has a forecast.
+            If the lengths differ, no row of the window has a forecast, or forecasts are of another
+            kind than labels.
         """
         check_matplotlib_support(f"{cls.__name__}.from_predictions")
         check_scalar(window, "window", Integral, min_val=1)
@@ -317,10 +319,24 @@ class PrequentialConfusionDisplay(Display):
         scored = forecasts == forecasts  # no NaN, also among labels
         if not scored.any():
             raise ValueError(f"None of the last {window} rows has a forecast.")
-        matrix = confusion_matrix(
-            y_true[scored],
-            forecasts[scored].astype(y_true.dtype),
-            labels=labels,
-            normalize=normalize,
-        )
+        forecasts = _of_the_type_of(y_true, forecasts[scored])
+        labels = np.union1d(labels, forecasts)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "A single label was found", UserWarning)
+            matrix = confusion_matrix(y_true[scored], forecasts, labels=labels, normalize=normalize)
         return cls(matrix, labels).plot(ax=ax, **kwargs)
+
+
+def _of_the_type_of(y_true, forecasts):
+    """Return labels that were forecast in the type of those that came, each as it was."""
+    try:
+        found = forecasts.astype(y_true.dtype.type)  # of text as long as it is
+        is_same = found == forecasts
+    except (TypeError, ValueError):
+        is_same = np.zeros(len(forecasts), dtype=bool)
+    if not np.all(is_same):
+        raise ValueError(
+            f"forecasts holds {forecasts[~is_same][0]!r}, which is of another kind than the labels "
+            f"in y_true, {y_true.dtype}: give labels of one kind."
+        )
+    return found

@@ -160,7 +160,7 @@ def _record(model, X, y, delay, scores):
     scored = ~np.isnan(result.losses)  # NaN where there could be no forecast
     y_true, y_pred = y_true[scored], y_pred[scored]
     if y_pred.dtype == object:
-        y_pred = y_pred.astype(y_true.dtype)  # labels
+        y_pred = y_pred.astype(y_true.dtype.type)  # labels, as long as they are
     n = len(scored)
     rounds = np.unique(np.linspace(1, n, min(n, _POINTS)).round().astype(int))
     counts = np.cumsum(scored)[rounds - 1]

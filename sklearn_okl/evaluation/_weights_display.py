@@ -230,9 +230,9 @@ class ExpertWeightsDisplay(Display):
         TypeError
             If an estimator has no weights.
         ValueError
-            If X and y are not given together, or not at all over time; if the experts of the
-            estimators differ; if several, or the weights of several classes, are to be shown over
-            time; or if there is no such class.
+            If X and y are not given together, or not at all or in one piece over time; if the
+            experts of the estimators differ; if several, or the weights of several classes, are to
+            be shown over time; or if there is no such class.
         """
         check_matplotlib_support(f"{cls.__name__}.from_estimator")
         if (X is None) != (y is None):
@@ -282,6 +282,11 @@ def _weights_over_time(estimator, X, y, n_points, class_label):
     if is_classifier(model):
         classes = {"classes": np.unique(y)}  # the first piece may not show them
     ends = np.unique(np.linspace(0, len(y), n_points + 1).round().astype(int))
+    if len(ends) < 3:
+        raise ValueError(
+            f"Weights over time are drawn from point to point, and there is one at most of "
+            f"{len(y)} rows with n_points={n_points}: give two rows or more, and two points."
+        )
     known = []
     for low, high in pairwise(ends.tolist()):
         model.partial_fit(_safe_indexing(X, slice(low, high)), y[low:high], **classes)

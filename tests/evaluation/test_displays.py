@@ -645,3 +645,30 @@ def test_confusion_of_the_rows_that_had_a_forecast():
     np.testing.assert_allclose(shares.confusion_matrix, [[0, 1, 0], [0, 0, 0], [1, 0, 0]])
     with pytest.raises(ValueError, match="None of the last 1 rows"):
         PrequentialConfusionDisplay.from_predictions(y, np.full(4, np.nan), window=1)
+
+
+@pytest.mark.parametrize(("n", "n_points"), [(0, 5), (1, 100), (9, 1)])
+def test_weights_over_time_need_two_points(stream, n, n_points):
+    X, y = stream
+    arguments = {"over_time": True, "n_points": n_points}
+    with pytest.raises(ValueError, match="there is one at most"):
+        ExpertWeightsDisplay.from_estimator(EWARegressor(), X[:n], y[:n], **arguments)
+
+
+def test_labels_are_counted_as_they_are_whatever_their_length():
+    draw = PrequentialConfusionDisplay.from_predictions
+    display = draw(np.array(["hi", "lo", "hi"]), np.array(["high", "lo", "hi"]))
+    assert display.labels.tolist() == ["hi", "high", "lo"]
+    np.testing.assert_array_equal(display.confusion_matrix, [[1, 1, 0], [0, 0, 0], [0, 0, 1]])
+    display = draw(["a", "a"], np.array([np.nan, "a"], dtype=object))  # one label
+    assert display.confusion_matrix.tolist() == [[1]]
+    assert draw([1, 2], [np.nan, 2.0]).confusion_matrix.tolist() == [[0, 0], [0, 1]]
+    assert draw([1, 2], [3.0, 2.0]).labels.tolist() == [1, 2, 3]
+    for forecasts in ([1.7, 2.0], ["one", "two"]):
+        with pytest.raises(ValueError, match="of another kind than the labels"):
+            draw([1, 2], forecasts)
+
+
+def test_calibration_needs_probabilities():
+    with pytest.raises(ValueError, match="all of them are NaN"):
+        PrequentialCalibrationDisplay.from_predictions(["a", "b"], np.full((2, 2), np.nan))
