@@ -8,11 +8,25 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-def _count(text):
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"expected a number of at least 1, got {text}")
-    return number
+def _checked(kind, is_right, expected):
+    """Return what makes a number of the text of an option, or says what is expected."""
+
+    def number_of(text):
+        try:
+            number = kind(text)
+        except ValueError:
+            number = None
+        if number is None or not is_right(number):
+            raise argparse.ArgumentTypeError(f"expected {expected}, got {text}")
+        return number
+
+    return number_of
+
+
+_count = _checked(int, lambda n: n >= 1, "a whole number of at least 1")
+_jobs = _checked(int, lambda n: n != 0, "a whole number other than 0, -1 for all processors")
+_seconds = _checked(float, lambda s: s > 0.0, "a number of seconds above 0")
+_seed = _checked(int, lambda n: n >= 0, "a whole number of at least 0")
 
 
 FIRST_ROWS = "learn only the first N rows of each stream"
@@ -32,13 +46,13 @@ OPTIONS = {  # what an option is in every job that has it; the others are flags
     "keys": {"dest": "n_keys", "type": _count, "metavar": "N"},
     "soak": {"dest": "n_soak", "type": _count, "metavar": "N"},
     "rounds": {"dest": "n_rounds", "type": _count, "metavar": "N"},
-    "n-jobs": {"type": int, "metavar": "N"},
-    "timeout": {"type": float, "metavar": "S"},
+    "n-jobs": {"type": _jobs, "metavar": "N"},
+    "timeout": {"type": _seconds, "metavar": "S"},
     "streams": {"dest": "n_streams", "type": _count, "metavar": "N"},
     "budget": {"choices": ("fast", "balanced", "accurate")},
     "only": {"metavar": "TEXT"},
     "files": {"dest": "n_files", "type": _count, "metavar": "N"},
-    "seed": {"type": int, "metavar": "N"},
+    "seed": {"type": _seed, "metavar": "N"},
     "lines": {"nargs": "+", "metavar": "LINE"},
     "kinds": {"nargs": "+", "metavar": "KIND"},
     "budgets": {"nargs": "+", "choices": ("fast", "balanced", "forecaster")},
