@@ -517,7 +517,6 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
             if not is_known[first] and "_trace" in vars(self):
                 self._trace.extend(traced(self, state, X[rows]))
         state["doubted"] = np.concatenate([np.empty(0, dtype=int), *doubted])
-        self._taught = None  # a row that was learnt alone is not all that was written
         return forecasts
 
     def _within(self, forecasts):
