@@ -3,8 +3,8 @@
 Reviews of the first targets find them where they are many. One that comes too seldom is found when
 it is far off for the third time, if values hardly ever come twice: faults that are the same number
 each time share a reason, and what is measured has noise. In a run it counts once. It lies apart
-from all values; whoever sees X may know of it: then it is one. What was learnt of it when it was near
-enough for a value, only a model that begins anew does not know.
+from all values; whoever sees X may know of it: then it is one. What was learnt of it when it was
+near enough for a value, only a model that begins anew does not know.
 """
 
 import numpy as np
