@@ -8,11 +8,13 @@ APART = 1.5  # and how far off, in distances of the farthest of all others
 _ONE_IN = 200  # of which may be farther in a series, as what was filled in for faults may be
 _OFF = 5.0  # and in median distances
 _FAR_OFF = 30.0  # where it came in one long run, or two, or values take few numbers
+_FEWEST = 6  # values of which some are equal, if there are but a few numbers
 _REPEATED = 3.0  # log odds that two values differ, up to which they come again and again
 _RIDGE = 0.1  # of the regression that may explain them
 _UNEXPLAINED = 0.5  # share of their squares that rows which explain them leave
 _OF_MEAN = 0.75  # and of what the mean of all others leaves, which explains half of what is common
 _CLIP = 5.0  # standard deviations of a column
+_LATEST = 128  # rows taken for faults, and rows, by which it is told whether they are explained
 _SHARE = 0.05  # of targets in doubt that is warned of
 _ENOUGH = 64  # rows, after which the share can be told
 
@@ -106,6 +108,8 @@ def _may_be_few(values):
     """Tell whether values (n,), but for the one that is most frequent, may come again and again."""
     _, counts = np.unique(values, return_counts=True)
     n_others, n_different = len(values) - counts.max(), len(counts) - 1
+    if n_others == n_different:
+        return n_others < _FEWEST
     return not _are_rare(n_others - n_different, n_others, _REPEATED)
 
 
@@ -168,6 +172,18 @@ def explain(X, y, faulty):
         left += np.square(np.linalg.solve(inverse[run, run], (inverse @ far)[run])).sum()
         of_mean += np.square(far[run] - mean).sum()
     return bool(left < min(_UNEXPLAINED * np.square(far[faulty]).sum(), _OF_MEAN * of_mean))
+
+
+def are_explained(X, y, faulty):
+    """Tell whether rows (n, d) explain what is taken for faults, by the latest of these and all."""
+    seen = np.union1d(np.flatnonzero(faulty)[-_LATEST:], np.arange(len(y))[-_LATEST:])
+    return explain(X[seen], y[seen], faulty[seen])
+
+
+def as_far(y, faulty):
+    """Return which of numbers (n,) are as far from the middle of all others as the faulty ones."""
+    distances = np.abs(y - np.median(y[~faulty]))
+    return distances >= distances[faulty].min()
 
 
 def runs(mask):

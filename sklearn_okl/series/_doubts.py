@@ -25,7 +25,6 @@ REVIEWS = (8, 16, 32, 64, 128, 256)  # rows after which the first ones are judge
 N_ROWS = 1024  # the latest, among which numbers are looked for that stand for none
 _APART = 64  # rows between two looks for these
 _OFTEN = 16  # as long as what was learnt of them can be learnt again without them
-_EXPLAINED = 128  # rows with such a number, and latest rows, which columns may explain
 _FAR = 30.0  # median distances, which are about as many as 20 deviations
 _LONGEST = 2  # values in a row that can be faults, where they do not stand for none
 _MOST = 2  # rows learnt again for such numbers, over those that have come, before more wait
@@ -186,8 +185,7 @@ def look_again(doubts, values):
             found = y == number
             if number in doubts["nones"][:, k] or _is_seasonal(found):
                 continue
-            seen = np.union1d(np.flatnonzero(found)[-_EXPLAINED:], np.arange(len(y))[-_EXPLAINED:])
-            if not _faults.explain(known[seen], y[seen], found[seen]):
+            if not _faults.are_explained(known, y, found):
                 _take_for_none(doubts, k, [number])
 
 

@@ -215,3 +215,35 @@ def test_the_cut_does_not_change_what_is_unlearnt(cut):
     assert whole._state["anew"]["since"] > 0  # a model has begun anew
     found = [parts.prequential_predict(X[k : k + cut], y[k : k + cut]) for k in range(0, 330, cut)]
     np.testing.assert_allclose(np.concatenate(found), expected, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", [3, pytest.param(4, marks=pytest.mark.long)])
+def test_a_rare_flag_that_explains_what_is_far_is_believed(seed):
+    # rows with the flag had been doubted for a thousand rows: the one of them never taught the next
+    rng = np.random.default_rng(seed)
+    flag = rng.uniform(size=900) < 0.03
+    X = np.column_stack([flag, rng.normal(size=900)])
+    y = 100.0 * flag + 0.1 * rng.normal(size=900)
+    model = OnlineKernelRegressor(budget="fast", random_state=0)
+    errors = np.abs(model.prequential_predict(X, y) - y)
+    assert np.count_nonzero(errors > 20.0) <= 5
+    assert errors[300:].max() < 20.0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(3))
+def test_a_column_that_says_when_a_machine_is_off(seed):
+    rng = np.random.default_rng(seed)
+    off, state = np.zeros(1500, dtype=bool), False
+    for t in range(1500):
+        state ^= rng.uniform() < (0.1 if state else 0.01)
+        off[t] = state
+    X = np.column_stack([rng.normal(size=(1500, 2)), off])
+    y = np.where(off, -6.0, X[:, 0] + np.sin(2.0 * X[:, 1]) + 0.1 * rng.normal(size=1500))
+    models = [
+        OnlineKernelRegressor(budget="fast", random_state=seed, guard=g) for g in (True, False)
+    ]
+    forecasts = [model.prequential_predict(X, y) for model in models]
+    late = np.cumsum(np.diff(off, prepend=0) > 0) > 3  # a machine has been off three times
+    losses = [np.square(one - y)[late].mean() for one in forecasts]
+    assert losses[0] < 1.5 * losses[1]

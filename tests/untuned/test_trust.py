@@ -424,7 +424,7 @@ def test_a_number_that_stands_for_none_is_a_value_again_once_others_come_near_it
     state = _nones.start() | {"origin": 0.0, "nones": np.array([12.0, -40.0])}
     far = np.ones((1, 1), dtype=bool)
     for number, left in ((-11.9, 2), (13.0, 2), (7.9, 2), (11.9, 1)):
-        _nones.remember([state], np.array([[number]]), ~far, far, [0.0])
+        _nones.remember([state], np.array([[number]]), ~far, far, [0.0], far)
         assert len(state["nones"]) == left
     assert_array_equal(state["nones"], [-40.0])
 

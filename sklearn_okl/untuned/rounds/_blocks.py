@@ -15,6 +15,8 @@ from ._deviations import MAD, median
 from ._nones import are_known
 from ._target_units import FARTHEST, UNITS, unit
 
+LEARNT = "what stands for none was learnt"  # and other reasons for which a model begins anew
+DOUBTED = "it is time to ask whether rows explain what is in doubt"
 ASKED = "suspect", "worse"  # what the latest rows of a target say of errors, see `suspicion`
 ANY, NONE = (0.0, 0.0), (np.inf, np.inf)  # ratios by which errors must be larger, or worse
 _MARGIN = 1.2  # over the largest errors of a quarter of a block so far

@@ -102,9 +102,12 @@ class Guard(NoGuard):
             low += len(part)
             if not renews:
                 continue
-            renewal.remember(anew, *of_rows, part)
+            renewal.remember(anew, *of_rows, part, [t + row for row in faulty])
             if anew["twin"] and renewal.has_won(anew, state):
                 kept = {}
+            elif _blocks.DOUBTED in found and renewal.are_explained(anew, state):
+                _begin_anew(model, anew, state, run, renewal.n_kept(anew), is_explained=True)
+                of_twin = {}
             elif n := _rows_of_change(model, anew, state, beyond, found):
                 _begin_anew(model, anew, state, run, n)
                 of_twin = {}  # that of another one
@@ -144,7 +147,7 @@ class Guard(NoGuard):
 
     def learn(self, state, X, y, weights):
         """Learn rows up to the first faulty target or new unit; return their forecasts (n, q)."""
-        n_faulty, was_alone = _n_faulty(state), self.alone
+        n_faulty, n_runs, was_alone = _n_faulty(state), _n_runs(state), self.alone
         row = self._row_of(state) if len(y) == 1 and state["t"] else None
         part = None if row is None or self.alone else self._learn_row(row, state, X, y, weights)
         if part is not None and len(part):
@@ -153,6 +156,7 @@ class Guard(NoGuard):
             part = self._learn_block(state, X, y, weights, row)
         if self.alone and len(part) and _n_faulty(state) > n_faulty:
             self.doubted.append(self.low)
+            self._note(_blocks.DOUBTED, _are_twice(n_runs, _n_runs(state)))
         self.low += len(part)
         self.n_sound = 0 if was_alone else self.n_sound + len(part)
         # a faulty target is met alone
@@ -165,10 +169,10 @@ class Guard(NoGuard):
             self.longest = self._n_ahead()
         return part
 
-    def _note(self, state, were_learnt):
-        """Note for who asks for it that targets that stand for none were learnt."""
-        if were_learnt and self.call.found is not None:
-            self.call.found.append(state["t"])
+    def _note(self, reason, is_there):
+        """Note a reason for which a model may begin anew, for who asks for it."""
+        if is_there and self.call.found is not None:
+            self.call.found.append(reason)
 
     def _n_ahead(self):
         """Return how many rows to learn before the next doubt: as many as between the latest."""
@@ -183,7 +187,7 @@ class Guard(NoGuard):
         if not any(age in reviews for age in ages_of(state)) or not is_guarded(state):
             return
         before = dict(state)
-        self._note(state, review(self.model, state, self.call.run))
+        self._note(_blocks.LEARNT, review(self.model, state, self.call.run))
         is_anew = state["banks"] is not before["banks"]
         if is_anew and state["latest"]["faulty"].any() and not self.beside["twin"]:
             twin = unguarded(_copied(before))  # a former state is read on, too
@@ -337,7 +341,7 @@ class Guard(NoGuard):
         if not (np.abs(u[0] - asked[0]) > least).any():
             return u, moves
         of_round = state["t"], y[0], u[0], asked[0], of_experts[:, 0]
-        self._note(state, self.fence.learn_nones(state["targets"], *of_round))
+        self._note(_blocks.LEARNT, self.fence.learn_nones(state["targets"], *of_round))
         of_round = state["t"], u[0], asked[0], of_experts, strange
         taught, moves = self.fence.believed(state["targets"], *of_round)
         wants_twin = self.trust.wants_twin(self.beside, state["t"])
@@ -450,7 +454,7 @@ def _rows_of_change(model, anew, state, beyond, found):
     All that are kept where what was learnt is `found` to stand for none.
     """
     renewal, fence = model.constants.renewal, model.constants.fence
-    if found and not anew["twin"]:
+    if _blocks.LEARNT in found and not anew["twin"]:
         return renewal.n_kept(anew)
     is_asked = _blocks.ask_for_another(state["targets"], beyond)
     if is_asked and renewal.is_due(anew, state, fence):
@@ -466,16 +470,19 @@ def _rows_of_change(model, anew, state, beyond, found):
     return len(X) >> int(nats.argmax()) if nats.max() >= renewal.settled else 0
 
 
-def _begin_anew(model, anew, state, run, n):
-    """Let a model begin anew beside that of a state, with the latest n rows."""
+def _begin_anew(model, anew, state, run, n, is_explained=False):
+    """Let a model begin anew beside that of a state, with the latest n rows.
+
+    Where rows explain what was in doubt it believes it.
+    """
     renewal = model.constants.renewal
     X, Y, weights, _ = renewal.latest(anew, state, n)
     ordered = max(MAYBE, state["columns"]["layout"]["ordered"])
     fresh = with_beliefs(model._start_rounds(X.shape[1], state["seed"], ordered), state)
-    if _blocks.have_moved(state["targets"]):
+    if is_explained or _blocks.have_moved(state["targets"]):
         fresh = unguarded(fresh)  # it is to find out what the levels follow
     model._learn_rounds(fresh, X, Y, weights, Call(run, {}))
-    renewal.begin_anew(anew, state, fresh)
+    renewal.begin_anew(anew, state, fresh, is_explained)
 
 
 def _forecast_mixed(model, state, X, ago, ahead):
@@ -495,6 +502,15 @@ def _with_twin(model, state):
         return [(state, np.ones(1))]
     share = trust.share(beside)
     return [(state, 1.0 - share), (beside["twin"], share)]
+
+
+def _are_twice(before, now):
+    """Tell whether the second run in doubt begins, or after it one of twice as many."""
+    return max(now - 1, 0).bit_length() > max(before - 1, 0).bit_length()
+
+
+def _n_runs(state):
+    return max([guard["n_runs"] for guard in state["targets"]])
 
 
 def _n_faulty(state):

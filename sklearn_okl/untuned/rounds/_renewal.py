@@ -23,7 +23,9 @@ from scipy.special import expit
 from scipy.stats import theilslopes
 
 from ..._types import Any
+from ...features import _faults
 from ...meta._past import Past
+from ..experts._experts import ages_of
 from . import _blocks
 from . import _strange as strange
 from ._deviations import MAD
@@ -34,6 +36,7 @@ _FAR = 1e6  # usual errors: beyond them all count the same
 _REACH = 20.0  # and where a change is looked for
 _CUT = 5.0  # and where it is: a fault some rows before it must not be the likeliest place
 _FACTORS = 2.0 ** np.arange(5)  # of the errors, over the least one that is suspect
+_DOUBTED = 512  # rounds in doubt that are known
 _TAIL = 4.0  # degrees of freedom: a few large errors are ordinary
 
 
@@ -114,6 +117,7 @@ class Renewal(Trust):
             "loudest": np.zeros(2),  # and the largest ones for which the new model has lost
             "by_look": False,  # whether it began as errors were explained, not as they grew
             "rest_of_looks": 0,  # the round from which on errors may be explained again
+            "doubted": np.empty(0, dtype=int),  # the latest rounds whose targets were in doubt
             "order_from": self.order_from,  # and that from which on rows may have an order
             "ranges": strange.start(n_columns),  # of the rows that both know
             # the latest, with which it begins, and of each row targets and forecasts side by side
@@ -204,8 +208,15 @@ class Renewal(Trust):
     def _is_first(self, anew):
         return int(anew["rest"][0]) == self.rest
 
-    def remember(self, anew: Any, X: Any, y: Any, weights: Any, forecasts: Any) -> Any:
-        """Keep rows: as many of the latest as a change may be back that is found now."""
+    def remember(
+        self, anew: Any, X: Any, y: Any, weights: Any, forecasts: Any, doubted: Any = ()
+    ) -> Any:
+        """Keep rows: as many of the latest as a change may be back that is found now.
+
+        And the rounds of those that were `doubted`.
+        """
+        if len(doubted):
+            anew["doubted"] = np.append(anew["doubted"], doubted).astype(int)[-_DOUBTED:]
         of_rows = X, np.concatenate([y, forecasts], axis=1)
         anew["rows"] += of_rows if weights is None else (*of_rows, weights)
 
@@ -265,11 +276,30 @@ class Renewal(Trust):
             n, spread = 2 * n, np.maximum(before, spread)
         return n
 
-    def begin_anew(self, anew: Any, state: Any, fresh: Any) -> Any:
-        """Let a model that knows the latest rows only go on beside that of a state."""
+    def are_explained(self, anew: Any, state: Any) -> Any:
+        """Tell whether the rows that are kept explain targets of theirs that were in doubt.
+
+        Each run of these, and of all that are as far off, is foretold by all other rows: no fault
+        is. First targets are judged as a whole.
+        """
+        X, y, *_ = self.latest(anew, state, self.n_kept(anew))
+        faulty = np.isin(np.arange(n_rows(state) - len(y), n_rows(state)), anew["doubted"])
+        is_known = anew["twin"] and anew["studies"]
+        is_young = min(ages_of(state)) < self.block
+        if is_known or is_young or not faulty.any() or faulty.all():
+            return False
+        of_targets = [(one, _faults.as_far(one, faulty)) for one in y.T]
+        return any(_faults.are_explained(X, *one) for one in of_targets if not one[1].all())
+
+    def begin_anew(self, anew: Any, state: Any, fresh: Any, is_explained: Any = False) -> Any:
+        """Let a model that knows the latest rows only go on beside that of a state.
+
+        Where rows explain what was in doubt it is heard at once where both are far apart, and as
+        long as it is right there: in most rows nothing is in doubt.
+        """
         t = n_rows(state)
         guards = state["targets"]
-        anew["studies"] = _blocks.have_moved(guards)
+        anew["studies"] = is_explained or _blocks.have_moved(guards)
         anew["by_look"] = not _blocks.ask_for_another(guards)
         anew["asked_by"] = np.array(_blocks.suspicion(guards))
         known = _errors(state, fresh, anew["studies"])
@@ -280,6 +310,9 @@ class Renewal(Trust):
         anew["ranges"] = strange.begin(anew["rows"].rows[0], fresh["t"], len(anew["odds"]) - 1)
         self._hear_from(anew, t)
         self._let_be_heard(anew, t)
+        if is_explained:
+            anew["heard_from"], anew["far"][-1] = t, self.odds
+            anew["doubted"] = anew["doubted"][:0]
 
     def _hear_from(self, anew, t):
         unheard = self.study if anew["studies"] else self.unheard
@@ -355,11 +388,14 @@ class Renewal(Trust):
         enough = n_ahead if side > 0.0 else n_behind
         is_late = t - anew["since"] >= max(self.patience, past)
         is_late &= side < 0.0 or not counts
+        if side < 0.0 < anew["far"][-1]:
+            return is_late  # in most rows it may be the worse one
         return is_late or abs(anew["surely"]) >= enough
 
     def _replaces(self, anew, state):
         """End a trial; tell whether the new one goes on in place of the old one."""
         has_won = bool(anew["odds"][-1] > 0.0 and anew["surely"] >= self.n_ahead)
+        has_won |= bool(anew["far"][-1] > 0.0)
         t, fresh = n_rows(state), anew["twin"]
         if anew["by_look"]:
             length = self.rest if has_won else self.n_looks * self.look
@@ -373,9 +409,6 @@ class Renewal(Trust):
             state |= in_place_of(state, fresh)
             anew["order_from"] = t + self.order_from
         return has_won
-
-    def _odds_of(self, odds, far, scale, ours, theirs):
-        return odds
 
     def _mixed(self, odds, scale, ours, theirs):
         """Mix forecasts by log odds: what is new moves them by `pull` usual errors until likely."""
@@ -397,7 +430,9 @@ class Renewal(Trust):
         most = np.where(foretold, self.foretold, self.bound)
         gains = np.clip(gains, -self.bound, most).mean(axis=1)
         state["gained"] += float(gains.sum())
-        return gains, np.zeros_like(gains)
+        counts = (state["far"][-1] > -self.limit) & self._are_apart(scale, ours, theirs)
+        of_far = np.clip(np.square(mine) - np.square(yours), -self.foretold, self.foretold)
+        return gains, np.where(counts, of_far.mean(axis=1), 0.0)
 
 
 def long_errors(state):

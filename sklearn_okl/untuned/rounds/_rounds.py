@@ -40,7 +40,7 @@ class Call(NamedTuple):
 
     Changes are looked for `beyond` two ratios, see `_blocks.py`. A `trace` gets how far quantiles
     (q, 199) of each row lay from its forecast. The experts are looked up where there are none. What
-    is `found` ends the rounds: targets that were learnt, and stand for none.
+    is `found` ends the rounds: `_blocks.LEARNT` or `_blocks.DOUBTED`.
     """
 
     run: Callable

@@ -130,6 +130,7 @@ class TargetFence:
             # last move of the level: how far, how many rows were needed, how many have come since
             "moved": np.zeros(3),
             "n_faulty": 0,
+            "n_runs": 0,  # of targets in doubt, each block of its own
             **_nones.start(),
             "level": 0.0,  # median of the latest block
             "long": 0.0,  # what the root mean square of a block's errors has long been, or 0
@@ -426,6 +427,7 @@ class TargetFence:
         n, in_doubt = len(rows), rows[0, 4]
         state["moved"][2] += n
         state["n_faulty"] += int(in_doubt)
+        state["n_runs"] += int(in_doubt and not state["block"][-1:, 4].any())
         state["stuck"] &= bool(in_doubt)
         is_none = in_doubt and bool(are_none(state, rows[0, 0]))
         seen = rows[n if is_none else self._first(state, t) :, :2]
