@@ -85,6 +85,15 @@ def as_it_was(now, past, ago):
     return past[-ago] if ago else now
 
 
+def in_order(latest, n):
+    """Return the targets (n,) of rows that wait, of which there are the latest, the last one first.
+
+    Those before them are their mean.
+    """
+    latest = latest[:n]
+    return np.append(np.full(n - len(latest), latest.mean() if n else 0.0), latest[::-1])
+
+
 def delay_of(estimator):
     """Return how many rounds late an estimator gets its labels."""
     delay = getattr(estimator, "label_delay", 0)

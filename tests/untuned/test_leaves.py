@@ -147,6 +147,32 @@ def test_one_row_is_learnt_as_in_a_block():
                 assert_array_equal(mine, theirs)
 
 
+@pytest.mark.parametrize(("seed", "delay"), [(0, 0), (1, 0), (2, 5), (3, 23)])
+def test_the_tree_of_a_forgotten_target_is_one_that_has_seen_no_row(seed, delay):
+    X, y = signs(420, seed)
+    leaves, Y = Leaves(2, delay, apart=True, n_lines=1), np.column_stack([y, 1e9 * y])
+    state, bases = leaves.start(3), np.zeros((420, 2, 1))
+    leaves.keep(state, 0, X[:256], Y[:256], NOTHING, bases[:256])
+    assert leaves.try_out(state, 0)[0] == 0
+    latest = y[255:247:-1]
+    leaves.forget_target(state, 1, latest)
+    singly = pickle.loads(pickle.dumps(state))
+    Y[256:, 1] = y[256:]
+    whole = leaves.learn(state, X[256:], Y[256:], bases[256:])
+    parts = [
+        leaves.learn(singly, *(part[t : t + 1] for part in (X, Y, bases))) for t in range(256, 420)
+    ]
+    assert_array_equal(np.concatenate(parts), whole)
+    waiting = np.append(np.full(max(delay - 8, 0), latest.mean()), latest[:delay][::-1])
+    fresh, of_rows = steps.start(3), (X[256 - delay :], np.append(waiting, y[256:]))
+    n_known = np.arange(165)
+    expected = steps.forecasts(fresh, *of_rows, X[256:], n_known, alone=True)
+    assert_array_equal(whole[:, 1, 0], expected)
+    assert fresh["n_rows"] == state["alone"]["trees"]["1"]["n_rows"] == 164
+    assert expected[0] == 0.0
+
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_steps_on_a_slope_are_learnt_by_a_tree_on_a_line(seed):
     rng = np.random.default_rng(seed)

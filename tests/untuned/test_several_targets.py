@@ -206,6 +206,25 @@ def test_categories_and_gaps_mean_something_else_to_each_target(delay):
     assert np.ptp(Z[:, 7]) > 1.0
 
 
+@pytest.mark.parametrize("delay", [0, 3, 12])
+def test_what_columns_say_of_a_forgotten_target_is_in_its_new_unit(delay):
+    rng = np.random.default_rng(delay)
+    X = rng.integers(0, 4, size=(90, 2)).astype(float)
+    y = X.sum(axis=1) + 0.1 * rng.normal(size=90)
+    layout = plain_layout(np.array([1])) | {"few": np.array([0])}
+    encoder, single = Encoder(delay, 2), Encoder(delay)
+    state, fresh = encoder.start(layout, 2), single.start(layout, 2)
+    encoder.learn(state, X[:40], np.column_stack([y[:40], 1e9 * y[:40]]))
+    encoder.forget_target(state, 1, y[39:31:-1])
+    # as one that has seen no row, and for which rows wait that are like the latest ones
+    waiting = np.append(np.full(max(delay - 8, 0), y[32:40].mean()), y[40 - min(delay, 8) : 40])
+    single.learn(fresh, X[40 - delay : 40], waiting)
+    Z = encoder.learn(state, X[40:], np.column_stack([y[40:]] * 2))
+    expected = single.learn(fresh, X[40:], y[40:])
+    assert_array_equal(Z[:, [-3, -1]], expected[:, [1, -1]])
+    assert np.ptp(expected[:, -1]) > 1.0
+
+
 def test_what_comes_in_and_what_comes_out():
     pd = pytest.importorskip("pandas")
     X, Y = stream(120)

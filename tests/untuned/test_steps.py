@@ -33,14 +33,12 @@ def tree_forecasts(X, y, sizes, delay=0):
     """Return what a tree forecasts in calls of some sizes, as an encoder asks it."""
     state, found, low = steps.start(X.shape[1]), [], 0
     pending = np.empty((0, X.shape[1])), np.empty(0)
-    n_learnt = 0
     for size in sizes:
         rows = steps.seen(X[low : low + size], np.arange(X.shape[1]))
         past = np.concatenate([pending[0], rows]), np.concatenate([pending[1], y[low : low + size]])
         n_known = np.maximum(len(pending[1]) + np.arange(len(rows) + 1) - delay, 0)
-        found.append(steps.forecasts(state, *past, rows, n_known, n_learnt))
+        found.append(steps.forecasts(state, *past, rows, n_known))
         pending = tuple(part[n_known[-1] :] for part in past)
-        n_learnt += n_known[-1]
         low += size
     return np.concatenate(found)
 

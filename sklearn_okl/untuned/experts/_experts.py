@@ -277,7 +277,7 @@ class Experts:
         self.inputs.forget_target(state["inputs"], j, latest)
         for bank in state["banks"].values():
             forget_target(bank, j)
-        self.leaves.forget_target(state["leaves"], j)
+        self.leaves.forget_target(state["leaves"], j, latest)
         self.kind.forget_target(state, j)
         if state.get("sizes"):
             self.sizes.forget_target(state["sizes"], j)

@@ -23,6 +23,7 @@ from itertools import product
 
 import numpy as np
 
+from ..._delay import in_order
 from ..._tail import Shared
 from ...base import _copied
 from ...meta._past import Past
@@ -237,7 +238,7 @@ class Leaves:
         for (_, (part, of_base)), (row, places) in parts:
             of_trees = zip(_trees(part), places, (u - of_base).tolist(), strict=True)
             for tree, leaf, target in of_trees:
-                steps.teach_row(tree, row, leaf, target, part["n_before"])
+                steps.teach_row(tree, row, leaf, target)
             part["n_before"] += 1
 
     def seen(self, part, X):
@@ -254,8 +255,11 @@ class Leaves:
         self._asked(part, waiting, waiting["rows"][:0], everything)
         return [steps.boxes(tree, len(part["columns"])) for tree in _trees(part)]
 
-    def forget_target(self, state, j):
-        """Forget what was learnt of target j: nothing of it counts as missed."""
+    def forget_target(self, state, j, latest):
+        """Forget what was learnt of target j: nothing of it counts as missed.
+
+        Rows that wait have the latest of its targets, the last one first.
+        """
         (rows, of_targets), window = state["kept"].rows, state["kept"].window
         of_targets = of_targets.copy()
         of_targets[:, j] = of_targets[:, self.n_targets + j]
@@ -263,6 +267,9 @@ class Leaves:
         for part in (state[kind] for kind in KINDS):
             if part["trees"]:
                 part["trees"][str(j)] = steps.start(len(part["columns"]))
+                y = part["waiting"]["y"].copy()
+                y[:, j] = in_order(latest, len(y))
+                part["waiting"] = Shared(part["waiting"], y=y)
 
     def _gains(self, y, forecasts, F):
         """Return of each target (q,) which share of what others miss forecasts F (n, q) tell."""
@@ -273,10 +280,9 @@ class Leaves:
 
     def _asked(self, part, past, rows, n_known):
         """Return forecasts (n, q) for rows before each of which so many of the past are known."""
-        n_before = part["n_before"]
         return np.stack(
             [
-                steps.forecasts(tree, past["rows"], of_one, rows, n_known, n_before, alone=True)
+                steps.forecasts(tree, past["rows"], of_one, rows, n_known, alone=True)
                 for tree, of_one in zip(_trees(part), past["y"].T, strict=True)
             ],
             axis=1,
@@ -301,7 +307,7 @@ def _as_columns(values):
 def _grown(rows, y, asked):
     """Return forecasts for rows by a tree grown from others, and the tree."""
     tree, n_known = steps.start(rows.shape[1], len(rows)), np.full(len(asked) + 1, len(rows))
-    return steps.forecasts(tree, rows, y, asked, n_known, 0, alone=True), tree
+    return steps.forecasts(tree, rows, y, asked, n_known, alone=True), tree
 
 
 def _gain(y, forecasts, F):

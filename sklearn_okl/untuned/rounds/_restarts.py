@@ -100,8 +100,9 @@ def forget(model, state, j, units):
     state["targets"][j] = guard
     model._record.forget_target(state, j, model.label_delay)
     experts = model._experts()
-    experts.encoder.forget_target(state["columns"], j)
-    experts.forget_target(state, j, fence.scaled([guard], y[:, None])[:, 0])
+    latest = fence.scaled([guard], y[:, None])[:, 0]
+    experts.encoder.forget_target(state["columns"], j, latest)
+    experts.forget_target(state, j, latest)
 
 
 def looked_over(latest, former, experts):

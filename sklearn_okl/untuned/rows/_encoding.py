@@ -11,6 +11,7 @@ Several targets, or one for each class, have means of their own: a category is a
 
 import numpy as np
 
+from ..._delay import in_order
 from ...base import _copied
 from ...features._moments import faded
 from . import _steps as steps
@@ -85,14 +86,15 @@ class Encoder:
         if state["former"]:
             self.forget_numbers(state["former"], nominal)
 
-    def forget_target(self, state, j):
-        """Forget what was learnt of target j."""
+    def forget_target(self, state, j, latest):
+        """Forget what was learnt of target j, of which these are the latest, the last one first."""
         if "all" in state:
             mine = state["others"][j - 1] if j else state
             for name in _OF_A_TARGET:
                 mine[name] = np.zeros_like(mine[name])
             if "steps" in mine:
                 mine["steps"] = steps.start(mine["few"].shape[1])
+            mine["y"] = in_order(latest, len(mine["y"]))
 
     def learn(self, state, X, Y):
         """Learn rows (n, d) and targets (n,) or (n, q); return what was to be seen before each."""
@@ -209,8 +211,7 @@ class Encoder:
             state["of_gaps"] = np.stack([path[-1] for path in of_gaps])
         if has_tree(layout):
             of_rows = past["few"], targets, steps.seen(X, layout["few"]), n_known
-            n_before = int(of_all[0, 0])
-            Z[:, -1] = steps.forecasts(state["steps"], *of_rows, n_before, most=self.most_rows)
+            Z[:, -1] = steps.forecasts(state["steps"], *of_rows, most=self.most_rows)
         state["all"] = known[-1]
         return Z
 

@@ -49,7 +49,8 @@ def start(n_columns, first=_FIRST):
     return {
         "past": _nothing(n_columns),  # the latest rows
         "tree": Shared(_stump()),
-        "next": max(first, _FIRST),  # number of rows known from which the next tree is grown
+        "n_rows": 0,  # learnt so far
+        "next": max(first, _FIRST),  # number of them from which the next tree is grown
         "sums": np.zeros(2),  # of the targets of each leaf, and of all
         "counts": np.zeros(2),
     }
@@ -72,10 +73,11 @@ def is_sound(state):
         and (state["counts"] >= 0.0).all()
         and X.shape[:1] == y.shape
         and state["next"] >= _FIRST
+        and 0 <= state["n_rows"] < state["next"]
     )
 
 
-def forecasts(state, rows, y, asked, n_known, n_before, alone=False, most=None):
+def forecasts(state, rows, y, asked, n_known, alone=False, most=None):
     """Return forecasts (n,) for rows asked (n, p), less the mean; learn rows on the way.
 
     A tree that stands alone finds pairs of columns, too, and its forecasts are not less the mean.
@@ -88,14 +90,13 @@ def forecasts(state, rows, y, asked, n_known, n_before, alone=False, most=None):
     asked : ndarray of shape (n, p)
     n_known : ndarray of int of shape (n + 1,)
         How many of the first are known before each row that is asked for, and after the last.
-    n_before : int
-        Rows learnt before all these.
     alone : bool, default=False
     most : int, default=None
         Rows known from which on a tree stays as it was grown, and no row is kept. None: it is grown
         anew for ever.
     """
-    path, i, low = np.zeros(len(asked)), 0, 0
+    path, i, low, n_before = np.zeros(len(asked)), 0, 0, state["n_rows"]
+    state["n_rows"] += int(n_known[-1])
     while True:
         high = min(int(n_known[-1]), state["next"] - n_before)
         stop = len(asked) if high < state["next"] - n_before else np.searchsorted(n_known, high)
@@ -117,8 +118,9 @@ def mean_of(state, leaf):
     return state["sums"][leaf] / max(state["counts"][leaf], 1.0)
 
 
-def teach_row(state, row, leaf, target, n_before):
-    """Learn a row (p,) of a leaf after so many others: `forecasts` of one row, in few calls."""
+def teach_row(state, row, leaf, target):
+    """Learn a row (p,) of a leaf: `forecasts` of one row, in few calls."""
+    state["n_rows"] += 1
     for name, term in (("sums", target), ("counts", 1.0)):
         state[name] = known = state[name].copy()
         known[leaf] += term
@@ -126,7 +128,7 @@ def teach_row(state, row, leaf, target, n_before):
     if state["next"] == _NEVER:
         return
     state["past"] += row[None], np.array([target])
-    if n_before + 1 == state["next"]:
+    if state["n_rows"] == state["next"]:
         _begin_anew(state, pairs=True)
 
 
