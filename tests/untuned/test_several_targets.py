@@ -167,6 +167,18 @@ def test_the_cut_is_invisible(arguments):
         assert (np.abs(asked - expected[t]) <= 1e-7 * (scale + np.abs(expected[t]))).all()
 
 
+@pytest.mark.parametrize(("seed", "delay"), [(0, 0), (1, 5), (2, 23)])
+def test_a_target_that_decays_is_forgotten_where_a_block_ends(seed, delay):
+    """The next block is judged though none has ended in its new unit."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1.0, 1.0, size=(650, 2))
+    steps = 5.0 * (X > [0.3, 0.0]).all(axis=1) + 0.1 * rng.normal(size=650)
+    charge = 1e6 * np.exp(-np.arange(650) / 18.0) + 1e-3 * steps
+    model = OnlineKernelRegressor(budget="fast", lags=0, label_delay=delay, random_state=0)
+    model.partial_fit(X, np.column_stack([steps, charge]))
+    assert all(guard["usual"] > 0.0 for guard in model._state["targets"])
+
+
 def test_the_unit_of_a_target_says_nothing_of_what_it_is_worth():
     inputs = LaggedInputs(2, 0, RunningUnits(), n_targets=3)
     experts, rng = model_of(), np.random.default_rng(0)

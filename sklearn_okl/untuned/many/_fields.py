@@ -16,7 +16,6 @@ from ..._tail import Shared
 GUARD = ("targets", 0)
 JUDGED = "level", "long", "roughest", "power", "of_levels"  # of a target, when a block ends
 _NUMBERS = "deviation", "latest", "origin", "unit", "suspect", "worse", *JUDGED, "usual"
-_UNKNOWN = {"usual": 0.0}  # numbers that a state may not have yet
 _SUMS = "weights", "sums", "squares"
 _OF_BOA = "squares", "caps", "rates", "regrets"
 _WHOLE = ((), "rounds"), (("errors",), "seen"), (("inputs", "rows"), "n_strange")  # are integers
@@ -64,9 +63,7 @@ class Fields:
             part = _at(state, path)[name]
             parts += part, filler[part.size :]
             lengths.append(part.shape[_axis(name)])
-        numbers = [
-            _number(_at(state, path), name) for path, names in self.numbers for name in names
-        ]
+        numbers = [_at(state, path)[name] for path, names in self.numbers for name in names]
         return np.concatenate([*parts, numbers, lengths], axis=None)
 
     def views(self, records):
@@ -124,10 +121,6 @@ class Fields:
             low = self.places[(*path, names[0])][0]
             numbers = record[low : low + len(names)].tolist()
             _copy_at(copies, path).update(zip(names, numbers, strict=True))
-
-
-def _number(part, name):
-    return part[name] if name in part else _UNKNOWN[name]
 
 
 def _axis(name):

@@ -133,6 +133,7 @@ class TargetFence:
             "n_runs": 0,  # of targets in doubt, each block of its own
             **_nones.start(),
             "level": 0.0,  # median of the latest block
+            "usual": 0.0,  # deviation at its end, 0 where none was known
             "long": 0.0,  # what the root mean square of a block's errors has long been, or 0
             "roughest": 0.0,  # the largest of a quarter of a block over it so far
             "power": 0.0,  # mean square of the latest blocks' errors, or 0
