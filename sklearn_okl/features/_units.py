@@ -96,34 +96,40 @@ class RunningUnits:
     def learn(self, state: Any, X: ArrayLike, on_change: Any = None) -> Any:
         """Learn rows (n, d) in order; return what is known before each of them, and rows as seen.
 
-        What is known, (n, 3, 2, d), are the centres and scales, those of steady units, as they were
-        first known, and, twice, how many scales from the centre values count in these. A scale is 0
-        where a column has been constant. Values far beyond what was known before their block are
-        moved nearer. After each block of rows a column whose unit or nature has changed gives up
-        its past for the block, see `_changed`. All sums are taken row by row, so that a cut of the
-        stream leaves them the same to the last bit, and with them that decision. Of one that
-        changes anything `on_change` is told the number of rows before it, and the columns.
+        What is known, (n, 5, 2, d), are the centres and scales, those of steady units, as they were
+        first known, twice, how many scales from the centre values count in these, and by what
+        absurd values are told: centres and scales before the block, the usual step, and the row
+        before. A scale is 0 where a column has been constant. Values far beyond what was known
+        before their block are moved nearer. After each block of rows a column whose unit or nature
+        has changed gives up its past for the block, see `_changed`. All sums are taken row by row,
+        so that a cut of the stream leaves them the same to the last bit, and with them that
+        decision. Of one that changes anything `on_change` is told the number of rows before it, and
+        the columns.
 
         NaN is a gap: it tells nothing of its column, and where blocks are looked at as a whole it
         counts as the mean known before it. So does a lonely absurd value; rows are returned with
         such means in their place, and (n,) whether they are strange.
         """
-        gaps, before = np.isnan(X), np.concatenate([state["last"][None], X])
-        state["last"] = np.where(gaps[-1], state["last"], X[-1])
-        strange = np.zeros(len(X), dtype=bool)
+        gaps, strange = np.isnan(X), np.zeros(len(X), dtype=bool)
         any_gaps = bool(np.logical_or.reduce(gaps, axis=None))
+        before = _values_before(state["last"], X, any_gaps)
+        state["last"] = before[-1].copy()
         if state["origin"] is None:
             state["origin"] = np.where(gaps[0], 0.0, X[0])
-        known = np.empty((len(X), 3, 2, X.shape[1]))
+        known = np.empty((len(X), 5, 2, X.shape[1]))
         low = 0
         while low < len(X):
             high = min(low + self.block - len(state["block"]), len(X))
             if any_gaps or 0.0 in state["weights"]:
                 high = low + _begin_columns(state, X[low:high])
-            absurd, as_they_came = self._absurd(state, X[low:high], before[low:high]), X[low:high]
+            of_block = self._of_block(state)
+            known[low:high, 3:] = of_block
+            known[low:high, 4, 1] = before[low:high]
+            as_they_came = X[low:high]
+            absurd = self._absurd(as_they_came, of_block, before[low:high])
             if absurd is not None:
                 X = X.copy()
-                X[low:high][absurd] = np.broadcast_to(self._center(state), absurd.shape)[absurd]
+                X[low:high] = np.where(absurd, of_block[0, 0], as_they_came)
                 gaps[low:high] |= absurd
             strange[low:high] = self._learn_strange(state, X[low:high], before[low:high])
             self._count_steps(state, X[low:high], before[low:high])
@@ -154,11 +160,19 @@ class RunningUnits:
 
     def look(self, state: Any, X: ArrayLike) -> Any:
         """Return rows (n, d), each as if the next, as seen, and whether they are strange."""
-        absurd = self._absurd(state, X, state["last"])
-        X = X if absurd is None else np.where(absurd, self._center(state), X)
+        X = self.plausible(X, self._of_block(state))
         if state["n_strange"][1] > self.rare:
             return X, np.ones(len(X), dtype=bool)  # X may always be the reason
         return X, self._steps_far(state, X, state["last"]) | (state["quiet"] < self.aftermath)
+
+    def plausible(self, X: ArrayLike, known: Any) -> Any:
+        """Return rows (n, d) as they are seen by what was known, (..., 2, d), at some time.
+
+        That ends with what absurd values are told by, and these count as the centre known then.
+        """
+        of_block = known[..., -2:, :, :]
+        absurd = self._absurd(X, of_block, of_block[..., 1, 1, :])
+        return X if absurd is None else np.where(absurd, of_block[..., 0, 0, :], X)
 
     def _steps_far(self, state, X, before):
         """Return which rows (n,) are many usual steps from those before."""
@@ -194,23 +208,27 @@ class RunningUnits:
         is_rare = state["n_strange"][1] <= self.rare
         return (places - latest <= self.aftermath) & is_rare
 
-    def _center(self, state):
-        return state["known"][0] + state["origin"]
+    def _of_block(self, state):
+        """Return by what absurd values are told now, (2, 2, d).
 
-    def _absurd(self, state, X, before):
-        """Return which values (n, d) are absurd, if any; `before` has those of the rows before.
-
-        That is judged by what was known before the block, so that no cut of the stream matters.
+        Centres and scales, and the usual step, are those before the block, so that no cut of the
+        stream matters; the last one is the latest row.
         """
-        scale = state["known"][1]
-        if state["origin"] is None or not scale.any():
+        center, scale = state["known"]
+        center = center if state["origin"] is None else center + state["origin"]
+        return np.array([[center, scale], [state["step"], state["last"]]])
+
+    def _absurd(self, X, of_block, before):
+        """Return which values (n, d) are absurd, if any; `before` has those of the rows before."""
+        center, scale = of_block[..., 0, 0, :], of_block[..., 0, 1, :]
+        if not scale.any():
             return None
-        distances = np.abs(X - self._center(state))
+        distances = np.abs(X - center)
         far = (distances > self.absurd * scale) & (scale > 0.0)
         if not np.logical_or.reduce(far, axis=None):
             return None
         # numbers that hardly ever repeat, and do so far off, stand for a missing value
-        is_number = (before == X) & (state["step"] > 0.0)
+        is_number = (before == X) & (of_block[..., 1, 0, :] > 0.0)
         far &= ~(np.abs(X - before) <= 0.5 * distances) | is_number
         return far if far.any() else None
 
@@ -223,7 +241,7 @@ class RunningUnits:
         return np.where(state["step"] == 0.0, _FARTHEST, self.faulty)
 
     def known(self, state: Any) -> Any:
-        """Return what is known now of the columns, (3, 2, d)."""
+        """Return what is known now of the columns, (5, 2, d)."""
         means, variances = mean_and_variance(state["weights"], state["sums"], state["squares"])
         centers = means if state["origin"] is None else means + state["origin"]
         scales = deviations(centers, variances)
@@ -231,7 +249,8 @@ class RunningUnits:
             state["steady"], state["weights"][None], centers[None], scales[None]
         )
         counted = self._counted(state)
-        return np.stack([np.stack([centers, scales]), steady[0], np.stack([counted, counted])])
+        now = [np.stack([centers, scales]), steady[0], np.stack([counted, counted])]
+        return np.concatenate([now, self._of_block(state)])
 
     def steady(self, first: Any, weights: Any, centers: Any, scales: Any) -> Any:
         """Return the centres and scales first known before each row, (n, 2, d), and the last ones.
@@ -355,6 +374,15 @@ class RunningUnits:
         center, scale = state["known"]
         new_level = np.abs(middle - center) > self.clip * scale
         return (number >= self.patience) & (new_unit | new_level)
+
+
+def _values_before(last, X, any_gaps):
+    """Return the last value (n + 1, d) of each column before each of n rows, and after them."""
+    values = np.concatenate([last[None], X])
+    if not any_gaps:
+        return values
+    places = np.where(np.isnan(values), 0, np.arange(len(values))[:, None])
+    return np.take_along_axis(values, np.maximum.accumulate(places, axis=0), axis=0)
 
 
 def _paths(rows, state, observed=None):

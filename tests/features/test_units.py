@@ -63,6 +63,22 @@ def test_moments_against_numpy_and_the_cut():
     assert_array_equal(np.concatenate(parts), whole)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_absurd_after_a_gap_is_told_in_any_cut(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(400, 2))
+    X[200:, 0] *= 1e3
+    X[210:230, 1] += 1e4
+    X[rng.uniform(size=X.shape) < 0.3] = np.nan
+    state, singly = UNITS.start(2), UNITS.start(2)
+    known, seen, strange = UNITS.learn(state, X)
+    parts = [UNITS.learn(singly, X[t : t + 1]) for t in range(400)]
+    for whole, part in zip((known, seen, strange), zip(*parts, strict=True), strict=True):
+        assert_array_equal(np.concatenate(part), whole)
+    assert (seen[~np.isnan(seen)] != X[~np.isnan(seen)]).any()
+    assert_array_equal(UNITS.plausible(X, known), seen)
+
+
 def test_moments_are_kept_where_no_unit_changes():
     rng = np.random.default_rng(0)
     n = 20_000

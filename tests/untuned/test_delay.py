@@ -145,6 +145,53 @@ def test_rows_ahead_are_seen_as_they_will_be_taught():
         model.predict(X[:9], ahead=True)
 
 
+def odd_rows(seed, n=300):
+    """Return rows with another unit from the middle on, levels, lonely far cells and gaps."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    X[n // 2 :, 0] *= 1000.0
+    X[:, 1] += 200.0 * (np.arange(n) // 70 % 2)
+    X[rng.uniform(size=X.shape) < 0.03] = 1e4
+    X[rng.uniform(size=X.shape) < 0.05] = np.nan
+    return X, np.nan_to_num(X[:, 2]).clip(-3.0, 3.0) + 0.1 * rng.normal(size=n)
+
+
+def rare_classes(seed, n=160):
+    """Return codes of many categories, and classes, one of which is rare."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 60, size=(n, 1)).astype(float)
+    return codes, np.where(rng.uniform(size=n) < 0.02, 2, rng.integers(0, 2, size=n))
+
+
+@pytest.mark.parametrize(
+    ("seed", "delay", "budget"), [(0, 1, "fast"), (1, 5, "tiny"), (2, 23, "fast"), (3, 80, "tiny")]
+)
+def test_cells_that_are_far_off_are_told_by_rows_whose_labels_are_known(seed, delay, budget):
+    X, y = odd_rows(seed)
+    model = OnlineKernelRegressor(budget=budget, label_delay=delay, random_state=0)
+    found = clone(model).prequential_predict(X, y)
+    for t in range(len(y) - delay):
+        if t:
+            ahead = model.predict(X[t : t + delay + 1], ahead=True)[-1]
+            asked = model.predict(X[t + delay : t + delay + 1])[0]
+            assert_allclose([ahead, asked], found[t + delay], rtol=1e-8, atol=1e-8)
+        model.partial_fit(X[t : t + 1], y[t : t + 1])
+
+
+@pytest.mark.parametrize(("seed", "delay"), [(0, 30), (1, 12)])
+def test_rare_classes_of_a_category_are_told_by_rows_whose_labels_are_known(seed, delay):
+    X, y = rare_classes(seed)
+    model = OnlineKernelClassifier(
+        budget="tiny", label_delay=delay, categorical_features=[0], random_state=0
+    )
+    found = clone(model).prequential_predict_proba(X, y, classes=[0, 1, 2])
+    for t in range(len(y) - delay):
+        if t:
+            ahead = model.predict_proba(X[t : t + delay + 1], ahead=True)[-1]
+            assert_allclose(ahead, found[t + delay], rtol=1e-8, atol=1e-9)
+        model.partial_fit(X[t : t + 1], y[t : t + 1], classes=[0, 1, 2])
+
+
 def test_a_classifier_knows_rows_ahead():
     X, y = stream("walk")
     model = OnlineKernelClassifier(budget="fast", label_delay=3, random_state=0)

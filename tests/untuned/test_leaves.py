@@ -172,7 +172,6 @@ def test_the_tree_of_a_forgotten_target_is_one_that_has_seen_no_row(seed, delay)
     assert expected[0] == 0.0
 
 
-
 @pytest.mark.parametrize("seed", range(3))
 def test_steps_on_a_slope_are_learnt_by_a_tree_on_a_line(seed):
     rng = np.random.default_rng(seed)

@@ -58,7 +58,8 @@ class LaggedInputs:
     ----------
     n_lags : int
     delay : int
-        How many rounds late a row's moments and latest targets are, as labels come so late.
+        How many rounds late a row's moments and latest targets are, as labels come so late. Cells
+        that are absurdly far off are told by what was known so many rounds before, too.
     units : RunningUnits
         How units are learnt.
     n_quantiles : int, default=0
@@ -83,7 +84,7 @@ class LaggedInputs:
         """Return the state before the first row; the last columns may be forecasts of trees."""
         d, q = n_features, self.of_targets
         shapes = {
-            "rows": (3, 2, d),
+            "rows": (5, 2, d),
             "lags": (2, self.n_lag_columns),
             "walks": (self.n_walks, *q),
             "count": (),
@@ -127,6 +128,8 @@ class LaggedInputs:
                 known[name][:n_first] = path[:n_first]
         if self.delay:
             known["count"][:n_first] = np.inf
+        if self.delay:  # as they are forecast
+            X = self.units.plausible(came, known["rows"])
         of_far = came, X, y.reshape(len(y), -1), sums, self.delay, changes
         shown = far_cells.learn(state["far"], *of_far)
         X, strange = self._with_far(X, strange, shown, known["rows"])
@@ -150,6 +153,8 @@ class LaggedInputs:
         known = {name: as_it_was(now[name], past, ago) for name, past in state["past"].items()}
         came = X
         X, strange = self.units.look(state["rows"], X)
+        if self.delay:
+            X = self.units.plausible(came, known["rows"])
         shown = far_cells.look(state["far"], came, X, ago)
         X, strange = self._with_far(X, strange, shown, known["rows"])
         n_own = X.shape[1] - state["n_trees"]
@@ -212,7 +217,7 @@ class LaggedInputs:
         n_trees = trees.shape[1]
         X = np.hstack([X, trees]) if n_trees else X
         n, d = X.shape
-        rows = known["rows"]  # (n, 3, 2, d) or (3, 2, d)
+        rows = known["rows"]  # (n, 5, 2, d) or (5, 2, d)
         lags = known["lags"]  # (n, 2, q k) or (2, q k)
         both = np.empty((2, n, d + self.n_lag_columns))
         inputs, steady = both
