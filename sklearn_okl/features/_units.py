@@ -302,7 +302,7 @@ class RunningUnits:
         state["step"] = np.where(telling, usual, np.where(stands, 0.0, -1.0))
         state["n_strange"] = np.array([0, state["n_strange"][0]])
         rough = np.log(usual, out=np.zeros(block.shape[1]), where=telling)
-        changed = telling & self._changed(state, middle, rough)
+        changed = telling & self._changed(state, middle, usual)
         if changed.any():
             center, scale = state["known"]  # before the block
             before = center + state["origin"], scale
@@ -311,7 +311,7 @@ class RunningUnits:
             sums = self._sums(latest)
             changed &= self._is_new(sums, center, scale)
             _start_anew(state, changed, *sums)
-            self._translate(state, changed, before)
+            self._translate(state, changed & ~self._goes_on(state, latest, sums[1]), before)
             state["roughness"] = np.where(changed, 0.0, state["roughness"])
         elif state["weights"].max() <= self.block and not state["known"].any():
             # the first one: nothing was known of what is far
@@ -331,7 +331,10 @@ class RunningUnits:
         return changed
 
     def _translate(self, state, columns, before):
-        """Let new units of some columns count as those before them also where they are steady."""
+        """Let new units of some columns count as those before them also where they are steady.
+
+        A line that goes on through a new level is none of them, see `_goes_on`.
+        """
         (old, scale), (first, unit) = before, state["steady"]
         new, new_scale = self.known(state)[0]
         known = columns & (scale > 0.0) & (new_scale > 0.0)
@@ -360,20 +363,35 @@ class RunningUnits:
         other_scale = (ratio > self.apart) | (ratio < 1.0 / self.apart)
         return (scale == 0.0) | other_scale | (np.abs(mean - center) > self.clip * scale)
 
-    def _changed(self, state, middle, rough):
+    def _changed(self, state, middle, usual):
         """Return which columns have changed their unit or their nature within the block.
 
         Those whose median step is a factor `apart`, and as many standard deviations of the
         logarithms of the blocks before, from what it was; and those whose median lies where all
         values are clipped.
         """
-        number, mean, squares = state["roughness"]
-        # few blocks know little of their spread: one more is made up that was off by a factor of e
-        deviation = np.sqrt((squares + 1.0) / np.maximum(number, 1.0))
-        new_unit = np.abs(rough - mean) > np.maximum(np.log(self.apart), self.apart * deviation)
         center, scale = state["known"]
         new_level = np.abs(middle - center) > self.clip * scale
-        return (number >= self.patience) & (new_unit | new_level)
+        is_old = state["roughness"][0] >= self.patience
+        return is_old & (self._have_other_steps(state, usual) | new_level)
+
+    def _goes_on(self, state, latest, mean):
+        """Tell in which columns the latest rows are at a new level alone, which is no new unit.
+
+        They move by steps as large as before, and lines have seen them as they are.
+        """
+        center, scale = state["known"]
+        usual = np.median(np.abs(np.diff(latest, axis=0)), axis=0)
+        is_near = np.abs(mean - center) <= self.faulty * scale
+        return is_near & ~self._have_other_steps(state, usual)
+
+    def _have_other_steps(self, state, usual):
+        """Return of which columns (d,) the usual step is another one than in blocks before."""
+        number, mean, squares = state["roughness"]
+        rough = np.log(usual, out=mean.copy(), where=usual > 0.0)
+        # few blocks know little of their spread: one more is made up that was off by a factor of e
+        deviation = np.sqrt((squares + 1.0) / np.maximum(number, 1.0))
+        return np.abs(rough - mean) > np.maximum(np.log(self.apart), self.apart * deviation)
 
 
 def _values_before(last, X, any_gaps):

@@ -79,6 +79,20 @@ def test_what_is_absurd_after_a_gap_is_told_in_any_cut(seed):
     assert_array_equal(UNITS.plausible(X, known), seen)
 
 
+@pytest.mark.parametrize("at", [640, 650, 660, 670, 690])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_new_level_is_no_new_unit_of_lines(seed, at):
+    x = np.random.default_rng(seed).normal(3.0, 2.0, size=(1000, 1))
+    levels = (1.0, 13.0), (1.0, -16.0), (-0.5, 19.0)
+    others = (1e3, 0.0), (1e3, 1e6), (1e-3, 16.0), (1.0, 500.0)  # the last is too far to be seen
+    for factor, level in (*levels, *others):
+        changed = x.copy()
+        changed[at:] = factor * x[at:] + level
+        known = UNITS.learn(UNITS.start(1), changed)[0]
+        is_same = (known[-1, 1] == known[at, 1]).all()
+        assert is_same == ((factor, level) in levels), (factor, level)
+
+
 def test_moments_are_kept_where_no_unit_changes():
     rng = np.random.default_rng(0)
     n = 20_000

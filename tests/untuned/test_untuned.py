@@ -183,6 +183,25 @@ def test_lines_through_inputs_that_grow_or_wander():
         assert np.mean((forecasts - y)[300:] ** 2) < 1.15
 
 
+@pytest.mark.parametrize(("budget", "seed"), [("fast", 0), ("balanced", 1)])
+def test_a_line_goes_on_through_an_input_that_grows_faster_and_faster(budget, seed):
+    noise = 0.1 * np.random.default_rng(seed).normal(size=1300)
+    column = np.exp(np.arange(1300) / 150.0)
+    model = OnlineKernelRegressor(budget=budget, lags=0, random_state=seed)
+    errors = model.prequential_predict(column[:, None], 2.0 * column + noise) - 2.0 * column - noise
+    assert np.abs(errors[100:]).max() < 1.0
+
+
+@pytest.mark.parametrize(("budget", "seed"), [("tiny", 0), ("fast", 1), ("fast", 2)])
+def test_a_line_goes_on_at_a_new_level(budget, seed):
+    rng = np.random.default_rng(seed)
+    X, noise = rng.normal(size=(1000, 1)), 0.1 * rng.normal(size=1000)
+    X[720:] += 6.0
+    y = 2.0 * X[:, 0] + noise
+    errors = fast(budget=budget).prequential_predict(X, y) - y
+    assert np.abs(errors[752:]).max() < 1.0  # 7, once the level had told of another unit
+
+
 @pytest.mark.parametrize("unit", ["x 1000", "/ 1000", "x 30"])
 def test_steady_units_are_translated_where_a_column_changes_its_unit(unit):
     X = np.random.default_rng(1).normal(size=(900, 2)) @ [[1.0, 0.5], [0.0, 1.0]] + 3.0
