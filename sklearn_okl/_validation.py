@@ -102,10 +102,20 @@ def holds_dates(kind):
 
 
 def refuse_containers(X, name="X"):
-    """Refuse frames without rows yet, or with names of mixed types, with a sentence."""
+    """Refuse frames without rows yet, or with names that are no names, with a sentence.
+
+    These are of mixed types, or, of X, those of several columns.
+    """
     if is_lazy(X):
         raise TypeError(f"{name} is a LazyFrame, which holds no rows yet: give {name}.collect().")
-    kinds = sorted({type(label).__name__ for label, _ in types_of(X)})
+    labels = [label for label, _ in types_of(X)]
+    if name == "X" and len(set(labels)) < len(labels):
+        twin = next(label for label in labels if labels.count(label) > 1)
+        raise ValueError(
+            f"{labels.count(twin)} columns of X have the name {twin!r}: rename them, or leave out "
+            "those that stand twice, as X.loc[:, ~X.columns.duplicated()] does."
+        )
+    kinds = sorted({type(label).__name__ for label in labels})
     if len(kinds) > 1 and "str" in kinds:
         raise TypeError(
             f"The names of the columns of {name} are mixed, of the types {kinds}: rename them, all "
@@ -359,9 +369,18 @@ def weights_of(sample_weight, n):
     """Return weights (n,) as float64; unlike scikit-learn's check, a call of zeros only is fine."""
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n, sample_weight)
-    weights = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
-    )
+    try:
+        weights = check_array(
+            sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+        )
+    except (TypeError, ValueError) as error:
+        if str(error).startswith("Input sample_weight"):  # scikit-learn says what is in it
+            raise
+        found = str(error).splitlines()[0].rstrip(".")
+        raise type(error)(
+            f"sample_weight holds no weights: {found}. Give one number for each of the {n} rows, "
+            "or None where all count the same."
+        ) from None
     if weights.shape != (n,):
         raise ValueError(
             f"sample_weight has shape {weights.shape}; give one weight for each of the {n} rows."

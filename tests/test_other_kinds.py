@@ -64,7 +64,7 @@ def rows(kind):
         return pytest.importorskip("polars").DataFrame({"a": X[:, 0]}).lazy()
     if kind == "sparse":
         return pd.DataFrame({"a": pd.arrays.SparseArray(X[:, 0]), "b": 1.0})
-    return pd.DataFrame(X, columns=["a", 1])
+    return pd.DataFrame(X, columns=["a", "a"] if kind == "twins" else ["a", 1])
 
 
 @pytest.mark.parametrize(
@@ -73,6 +73,7 @@ def rows(kind):
         ("lazy", r"X is a LazyFrame.*X\.collect\(\)"),
         ("sparse", "Column 'a' of X is sparse"),
         ("mixed", "The names of the columns of X are mixed"),
+        ("twins", "2 columns of X have the name 'a': rename them"),
     ],
 )
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def rows(kind):
 )
 def test_frames_that_hold_no_rows_of_numbers(model, kind, named):
     y = np.arange(12) % 2 if isinstance(model, RakerClassifier) else X[:, 0]
-    with pytest.raises(TypeError, match=named):
+    with pytest.raises(ValueError if kind == "twins" else TypeError, match=named):
         model.fit(rows(kind), y)
 
 
@@ -89,6 +90,24 @@ def test_frames_that_hold_no_rows_of_numbers(model, kind, named):
 def test_frames_that_are_handed_on(model, kind, named):
     with pytest.raises(TypeError, match=named):
         model.fit(rows(kind), X[:, 0])
+
+
+@pytest.mark.parametrize(
+    "weights", ["a", "balanced", ["a"] * 12, {"a": 1.0}, pd.Series(["a"] * 12)]
+)
+@pytest.mark.parametrize("model", [OnlineKernelRegressor(budget="tiny"), VAWRegressor()], ids=label)
+def test_words_are_no_weights(model, weights):
+    with pytest.raises((TypeError, ValueError), match=r"sample_weight holds no weights: .*12 rows"):
+        model.fit(X, X[:, 0], sample_weight=weights)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "words"])
+@pytest.mark.parametrize("model", [MODELS[-1], RunningOneHotEncoder()], ids=label)
+def test_a_name_of_two_columns_is_none(model, kind):
+    twins = pd.DataFrame(X, columns=["a", "a"])
+    twins = twins.astype(str) if kind == "words" else twins
+    with pytest.raises(ValueError, match="have the name 'a': rename them"):
+        model.fit(twins, X[:, 0])
 
 
 WORDS = pd.DataFrame({"a": X[:, 0], "kind": ["low", "high"] * 6})
