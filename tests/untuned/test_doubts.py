@@ -231,6 +231,18 @@ def test_a_rare_flag_that_explains_what_is_far_is_believed(seed):
 
 
 @pytest.mark.long
+def test_who_knows_a_rare_flag_does_not_give_way_to_who_does_not():
+    # rows turn out to have no order: a model that begins anew doubts those with the flag
+    rng = np.random.default_rng(7)
+    flag = rng.uniform(size=1500) < 0.03
+    X = np.column_stack([flag, rng.normal(size=1500)])
+    y = 100.0 * flag + 0.1 * rng.normal(size=1500)
+    model = OnlineKernelRegressor(budget="fast", random_state=0)
+    errors = np.abs(model.prequential_predict(X, y) - y)
+    assert errors[300:].max() < 20.0
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_a_column_that_says_when_a_machine_is_off(seed):
     rng = np.random.default_rng(seed)

@@ -67,7 +67,8 @@ def _is_better(anew, state, forecasts, doubted):
     """Tell whether forecasts (n, q) of the latest rows missed less than those that were made.
 
     By squares, in the second half of the rows, over those of each target, by half of a standard
-    error or more. Rows in doubt are left out: who sees lags foretells faults that come in runs.
+    error or more. Rows in doubt are left out: who sees lags foretells faults that come in runs. But
+    for the first one of a run that was foretold: it is none.
     """
     n, q, past = len(forecasts), len(state["targets"]), anew["rows"]
     y, ours = np.hsplit(past.rows[1][-n:], [q])
@@ -77,7 +78,10 @@ def _is_better(anew, state, forecasts, doubted):
         misses = np.minimum(np.abs([y - forecasts, y - ours]), limit)[:, n // 2 :]
         squares = np.square(misses / misses.max(axis=(0, 1), initial=_TINY))
     weights = np.ones(n) if past.weights is None else past.weights[-n:].copy()
-    weights[doubted] = 0.0
+    doubted = np.array(doubted, dtype=int)
+    is_first = np.diff(doubted, prepend=-2) > 1
+    was_foretold = (np.abs(y - ours) <= 0.25 * np.abs(y - forecasts)).all(axis=1)
+    weights[doubted[~(is_first & was_foretold[doubted])]] = 0.0
     theirs, ours = weights[n // 2 :, None] * squares
     total = ours.sum(axis=0)
     gains = ((ours - theirs) / np.where(total > 0.0, total, np.inf)).sum(axis=1)
