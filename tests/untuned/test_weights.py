@@ -238,7 +238,7 @@ def test_trees_that_take_no_weights():
         (np.full(5, np.nan), "NaN"),
         (np.full(5, np.inf), "infinity"),
         (np.ones((5, 2)), "one weight for each"),
-        (np.full(5, 1e31), "more than 1e.30"),
+        (np.full(5, 1e10), "more than 1e.09"),
     ],
 )
 def test_invalid_weights_are_refused_and_leave_the_model_as_it_was(classifies, weights, sentence):
@@ -306,7 +306,7 @@ def test_long_runs_of_weight_0_and_of_small_weights():
     assert np.isfinite(model.predict_interval(X[:5])).all()
     # what forgets has forgotten, and all count alike in the means that do
     assert np.square(model.predict(X[:50]) - y[:50]).mean() < 0.5 * y.var()
-    for size in (1e-100, 1e-3, 1e29):
+    for size in (1e-100, 1e-3, 1e9):
         fast(budget=8).fit(X[:90], y[:90], sample_weight=size).predict(X)
     small = fast(budget=8).prequential_predict(X[:400], y[:400], sample_weight=np.full(400, 1e-3))
     assert np.square(small - y[:400])[200:].mean() < 0.8 * y[:400].var()

@@ -32,7 +32,7 @@ from ._restarts import LAYOUTS, keep_latest, lay_out, no_rows
 
 LONGEST = 1024  # rows learnt before anybody looks up
 _N_STATES = 3  # others of a model that are asked for a row, too: twins, and who begins anew
-_HEAVIEST = 1e30  # weight of a row: squares of losses times weights stay finite
+_HEAVIEST = 1e9  # weight of a row: rounding of sums of ten thousand of them is below the ridges
 
 
 class Call(NamedTuple):
@@ -406,7 +406,7 @@ def checked_weights(sample_weight, n):
     weights = weights_of(sample_weight, n)
     if weights.max() > _HEAVIEST:
         raise ValueError(
-            f"Weights of more than {_HEAVIEST:g} in sample_weight: numbers would overflow. Divide "
-            "all of them by the largest one."
+            f"Weights of more than {_HEAVIEST:g} in sample_weight: ridges would be lost in the "
+            "rounding of sums. Divide all of them by their mean."
         )
     return weights
