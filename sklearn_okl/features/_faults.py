@@ -175,8 +175,13 @@ def explain(X, y, faulty):
 
 
 def are_explained(X, y, faulty):
-    """Tell whether rows (n, d) explain what is taken for faults, by the latest of these and all."""
+    """Tell whether rows (n, d) explain what is taken for faults, by the latest of these and all.
+
+    What is so in most rows is none.
+    """
     seen = np.union1d(np.flatnonzero(faulty)[-_LATEST:], np.arange(len(y))[-_LATEST:])
+    if 2 * np.count_nonzero(faulty) > len(y) or faulty[seen].all():
+        return False
     return explain(X[seen], y[seen], faulty[seen])
 
 

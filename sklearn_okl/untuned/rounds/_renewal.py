@@ -288,8 +288,7 @@ class Renewal(Trust):
         is_young = min(ages_of(state)) < self.block
         if is_known or is_young or not faulty.any() or faulty.all():
             return False
-        of_targets = [(one, _faults.as_far(one, faulty)) for one in y.T]
-        return any(_faults.are_explained(X, *one) for one in of_targets if not one[1].all())
+        return any(_faults.are_explained(X, one, _faults.as_far(one, faulty)) for one in y.T)
 
     def begin_anew(self, anew: Any, state: Any, fresh: Any, is_explained: Any = False) -> Any:
         """Let a model that knows the latest rows only go on beside that of a state.
