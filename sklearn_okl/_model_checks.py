@@ -290,6 +290,8 @@ def _fault_of_numbers(state, n_series=1):
             ahead += [one for name, one in part.items() if not _is_marked(name, one)]
             if np.max(part.get("t", 0)) > most:
                 return f"holds a part that has seen {part['t']} rows, of {most}"
+            if np.min(part.get("counts", 0), initial=0) < 0:
+                return "holds counts below 0, which cannot be used"
             is_sound = _PARTS.get(frozenset(part))
             if "probabilities" in part:  # of draws
                 is_sound = _sampler.is_sound
