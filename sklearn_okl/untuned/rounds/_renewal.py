@@ -282,13 +282,17 @@ class Renewal(Trust):
         Each run of these, and of all that are as far off, is foretold by all other rows: no fault
         is. First targets are judged as a whole.
         """
-        X, y, *_ = self.latest(anew, state, self.n_kept(anew))
+        X, y, _, errors = self.latest(anew, state, self.n_kept(anew))
         faulty = np.isin(np.arange(n_rows(state) - len(y), n_rows(state)), anew["doubted"])
         is_known = anew["twin"] and anew["studies"]
         is_young = min(ages_of(state)) < self.block
-        if is_known or is_young or not faulty.any() or faulty.all():
+        if is_known or is_young or faulty.all():
             return False
-        return any(_faults.are_explained(X, one, _faults.as_far(one, faulty)) for one in y.T)
+        of_each = faulty[:, None] & (np.abs(errors) > self.reach)
+        in_doubt = [(y[:, j], of_each[:, j]) for j in np.flatnonzero(of_each.any(axis=0))]
+        return any(
+            _faults.are_explained(X, one, _faults.as_far(one, mask)) for one, mask in in_doubt
+        )
 
     def begin_anew(self, anew: Any, state: Any, fresh: Any, is_explained: Any = False) -> Any:
         """Let a model that knows the latest rows only go on beside that of a state.
