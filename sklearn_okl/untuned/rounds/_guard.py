@@ -481,6 +481,8 @@ def _begin_anew(model, anew, state, run, n, is_explained=False):
     fresh = with_beliefs(model._start_rounds(X.shape[1], state["seed"], ordered), state)
     if is_explained or _blocks.have_moved(state["targets"]):
         fresh = unguarded(fresh)  # it is to find out what the levels follow
+    if is_explained:
+        fresh["targets"] = [_nones.forgotten(guard) for guard in fresh["targets"]]
     model._learn_rounds(fresh, X, Y, weights, Call(run, {}))
     renewal.begin_anew(anew, state, fresh, is_explained)
 

@@ -27,6 +27,11 @@ def start():
     }
 
 
+def forgotten(state):
+    """Return what is known of a target, but for numbers that stand for none: rows explain them."""
+    return state | {name: state[name][:0] for name in ("nones", "marks", "learnt")}
+
+
 def of_reviewed(y, nones):
     """Judge targets (n,) as `_faults.judged` does, and say which numbers among them stand for none.
 
