@@ -252,9 +252,7 @@ class RidgeRecursion(SumsOfRidge, MissesIntercept, WeightedRegressor):
         self._close(state, grows=True)
         met = self._meet_row(state, z)
         gain = 1.0 + weight * met.growth * np.maximum.reduce(met.leverage, axis=None)
-        if _ridge_root.asks(state, gain):
-            self._open(state)
-            _ridge_root.take(state)
+        _ridge_root.take_if_asked(state, self, gain)
         if "root" in state:
             out = self._room(state, y[None])
             _ridge_root.learn(self, state, z[None], y[None], np.array([weight]), out)
@@ -350,9 +348,7 @@ class RidgeRecursion(SumsOfRidge, MissesIntercept, WeightedRegressor):
             state["inverse"] = inverse.and_rows(root * Z, block.directions)
             self._add_to_sums(state, Z, Y[..., :n, :], weights, inverse.tail.growth)
             self._commit(state, gain > GAIN_LIMIT, n)
-        if _ridge_root.asks(state, gain):
-            self._open(state)
-            _ridge_root.take(state)
+        _ridge_root.take_if_asked(state, self, gain)
         return n
 
     def _grown(self, weights, n, before=1.0):
@@ -416,9 +412,7 @@ class RidgeRecursion(SumsOfRidge, MissesIntercept, WeightedRegressor):
             done += block.leverages.shape[-1]
         if done:
             self._finish_stretch(state, Z, Y, weights, done, gain > GAIN_LIMIT)
-        if _ridge_root.asks(state, gain):
-            self._open(state)
-            _ridge_root.take(state)
+        _ridge_root.take_if_asked(state, self, gain)
         return done
 
     def _finish_stretch(self, state, Z, Y, weights, n, extreme):

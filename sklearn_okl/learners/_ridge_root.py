@@ -32,7 +32,14 @@ def asks(state, gain):
     return gain > _LARGEST_GAIN and "root" not in state and _may_have_root(state)
 
 
-def take(state):
+def take_if_asked(state, model, gain):
+    """Let a state have a root if a row of that gain asks for one."""
+    if asks(state, gain):
+        model._open(state)
+        _take(state)
+
+
+def _take(state):
     """Let a state, whose A and P are open, have a root."""
     try:
         upper = np.linalg.cholesky(state["A"]).T
@@ -45,7 +52,7 @@ def take(state):
 def take_where_lost(state):
     """Let a state have a root where the sums that P was made from leave too few digits of it."""
     if _may_have_root(state) and not loss(state["A"], state["P"]) < _LOST:
-        take(state)
+        _take(state)
 
 
 def learn(model, state, Z, Y, weights, out):

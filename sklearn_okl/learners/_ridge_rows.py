@@ -59,8 +59,7 @@ class RidgeRows(RowEngine):
         gain = 1.0 + root * root * leverage
         if _ridge_root.asks(self.state, gain):
             self.settle()
-            self.model._open(self.state)
-            _ridge_root.take(self.state)
+            _ridge_root.take_if_asked(self.state, self.model, gain)
             return self._learn_rooted(z, y, weight)
         scale = root / math.sqrt(gain)
         direction *= scale
