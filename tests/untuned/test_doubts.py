@@ -230,6 +230,22 @@ def test_a_rare_flag_that_explains_what_is_far_is_believed(seed):
     assert errors[300:].max() < 20.0
 
 
+@pytest.mark.parametrize("seed", [3, pytest.param(4, marks=pytest.mark.long)])
+def test_what_rows_explain_is_asked_of_each_target(seed):
+    # beside a target with many faults a flag was doubted for good
+    rng = np.random.default_rng(seed)
+    flag = rng.uniform(size=700) < 0.03
+    X = np.column_stack([flag, rng.normal(size=700)])
+    other = X[:, 1] + 0.1 * rng.normal(size=700)
+    faulty = rng.uniform(size=700) < 0.1
+    Y = np.column_stack([other, 100.0 * flag + 0.1 * rng.normal(size=700)])
+    Y[faulty, 0] = -9999.0
+    model = OnlineKernelRegressor(budget="fast", random_state=0)
+    errors = np.abs(model.prequential_predict(X, Y) - Y)
+    assert np.count_nonzero(errors[:, 1] > 20.0) <= 6
+    assert errors[200:][~faulty[200:], 0].max() < 20.0  # whose faults are not believed
+
+
 @pytest.mark.long
 def test_who_knows_a_rare_flag_does_not_give_way_to_who_does_not():
     # rows turn out to have no order: a model that begins anew doubts those with the flag

@@ -105,8 +105,8 @@ class Guard(NoGuard):
             renewal.remember(anew, *of_rows, part, [t + row for row in faulty])
             if anew["twin"] and renewal.has_won(anew, state):
                 kept = {}
-            elif _blocks.DOUBTED in found and renewal.are_explained(anew, state):
-                _begin_anew(model, anew, state, run, renewal.n_kept(anew), is_explained=True)
+            elif _blocks.DOUBTED in found and any(which := renewal.are_explained(anew, state)):
+                _begin_anew(model, anew, state, run, renewal.n_kept(anew), which)
                 of_twin = {}
             elif n := _rows_of_change(model, anew, state, beyond, found):
                 _begin_anew(model, anew, state, run, n)
@@ -156,7 +156,7 @@ class Guard(NoGuard):
             part = self._learn_block(state, X, y, weights, row)
         if self.alone and len(part) and _n_faulty(state) > n_faulty:
             self.doubted.append(self.low)
-            self._note(_blocks.DOUBTED, _are_twice(n_runs, _n_runs(state)))
+            self._note(_blocks.DOUBTED, any(map(_are_twice, n_runs, _n_runs(state))))
         self.low += len(part)
         self.n_sound = 0 if was_alone else self.n_sound + len(part)
         # a faulty target is met alone
@@ -470,21 +470,21 @@ def _rows_of_change(model, anew, state, beyond, found):
     return len(X) >> int(nats.argmax()) if nats.max() >= renewal.settled else 0
 
 
-def _begin_anew(model, anew, state, run, n, is_explained=False):
+def _begin_anew(model, anew, state, run, n, which=()):
     """Let a model begin anew beside that of a state, with the latest n rows.
 
-    Where rows explain what was in doubt it believes it.
+    Of targets (q,) of which rows explain what was in doubt it believes all.
     """
     renewal = model.constants.renewal
     X, Y, weights, _ = renewal.latest(anew, state, n)
     ordered = max(MAYBE, state["columns"]["layout"]["ordered"])
     fresh = with_beliefs(model._start_rounds(X.shape[1], state["seed"], ordered), state)
-    if is_explained or _blocks.have_moved(state["targets"]):
+    if _blocks.have_moved(state["targets"]):
         fresh = unguarded(fresh)  # it is to find out what the levels follow
-    if is_explained:
-        fresh["targets"] = [_nones.forgotten(guard) for guard in fresh["targets"]]
+    for j in np.flatnonzero(which).tolist():
+        fresh["targets"][j] = _nones.forgotten(fresh["targets"][j]) | {"guarded": False}
     model._learn_rounds(fresh, X, Y, weights, Call(run, {}))
-    renewal.begin_anew(anew, state, fresh, is_explained)
+    renewal.begin_anew(anew, state, fresh, any(which))
 
 
 def _forecast_mixed(model, state, X, ago, ahead):
@@ -512,7 +512,7 @@ def _are_twice(before, now):
 
 
 def _n_runs(state):
-    return max([guard["n_runs"] for guard in state["targets"]])
+    return [guard["n_runs"] for guard in state["targets"]]
 
 
 def _n_faulty(state):

@@ -277,7 +277,7 @@ class Renewal(Trust):
         return n
 
     def are_explained(self, anew: Any, state: Any) -> Any:
-        """Tell whether the rows that are kept explain targets of theirs that were in doubt.
+        """Tell of which targets (q,) the rows that are kept explain those that were in doubt.
 
         Each run of these, and of all that are as far off, is foretold by all other rows: no fault
         is. First targets are judged as a whole.
@@ -286,13 +286,14 @@ class Renewal(Trust):
         faulty = np.isin(np.arange(n_rows(state) - len(y), n_rows(state)), anew["doubted"])
         is_known = anew["twin"] and anew["studies"]
         is_young = min(ages_of(state)) < self.block
+        which = np.zeros(y.shape[1], dtype=bool)
         if is_known or is_young or faulty.all():
-            return False
+            return which
         of_each = faulty[:, None] & (np.abs(errors) > self.reach)
-        in_doubt = [(y[:, j], of_each[:, j]) for j in np.flatnonzero(of_each.any(axis=0))]
-        return any(
-            _faults.are_explained(X, one, _faults.as_far(one, mask)) for one, mask in in_doubt
-        )
+        for j in np.flatnonzero(of_each.any(axis=0)).tolist():
+            mask = _faults.as_far(y[:, j], of_each[:, j])
+            which[j] = _faults.are_explained(X, y[:, j], mask)
+        return which
 
     def begin_anew(self, anew: Any, state: Any, fresh: Any, is_explained: Any = False) -> Any:
         """Let a model that knows the latest rows only go on beside that of a state.

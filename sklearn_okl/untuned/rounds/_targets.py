@@ -208,8 +208,9 @@ class TargetFence:
         reach, is_old, near, far = self._looked_at(states, t, errors, path)
         nones = np.stack([are_none(*one) for one in zip(states, u.T, strict=True)], axis=1)
         still = np.zeros(u.shape, dtype=bool)
-        for j in np.flatnonzero((far & is_old).any(axis=0)).tolist():
-            of_target = (far & is_old)[:, j], y[:, j], u[:, j]
+        may_be = far & is_old
+        for j in np.flatnonzero(may_be.any(axis=0)).tolist():
+            of_target = may_be[:, j], y[:, j], u[:, j]
             still[:, j] = _nones.stand_still(self, states[j], *of_target)
         # what is nearer is learnt as it is
         limit, counts = np.where(is_old, self.cap * reach, reach), (near | far) & (errors > least)
