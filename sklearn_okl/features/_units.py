@@ -310,8 +310,10 @@ class RunningUnits:
             latest = block[self.block // 2 :]
             sums = self._sums(latest)
             changed &= self._is_new(sums, center, scale)
+            goes_on = changed & self._goes_on(state, latest)
+            self._keep_in_place(state, goes_on, sums[1])
             _start_anew(state, changed, *sums)
-            self._translate(state, changed & ~self._goes_on(state, latest, sums[1]), before)
+            self._translate(state, changed & ~goes_on, before)
             state["roughness"] = np.where(changed, 0.0, state["roughness"])
         elif state["weights"].max() <= self.block and not state["known"].any():
             # the first one: nothing was known of what is far
@@ -375,15 +377,25 @@ class RunningUnits:
         is_old = state["roughness"][0] >= self.patience
         return is_old & (self._have_other_steps(state, usual) | new_level)
 
-    def _goes_on(self, state, latest, mean):
+    def _goes_on(self, state, latest):
         """Tell in which columns the latest rows are at a new level alone, which is no new unit.
 
-        They move by steps as large as before, and lines have seen them as they are.
+        They move by steps as large as before.
         """
-        center, scale = state["known"]
         usual = np.median(np.abs(np.diff(latest, axis=0)), axis=0)
-        is_near = np.abs(mean - center) <= self.faulty * scale
-        return is_near & ~self._have_other_steps(state, usual)
+        return ~self._have_other_steps(state, usual)
+
+    def _keep_in_place(self, state, columns, mean):
+        """Let the new mean (d,) of some columns stay where lines have seen it last.
+
+        That is as it is, but for what was beyond all that counts: no forecast is to leap because a
+        block has ended.
+        """
+        center, variance = mean_and_variance(state["weights"], state["sums"], state["squares"])
+        scale = deviations(center + state["origin"], variance)
+        beyond = np.where(columns, mean - self._nearer(mean, center, scale), 0.0)
+        first, unit = state["steady"]
+        state["steady"] = np.stack([first + beyond, unit])
 
     def _have_other_steps(self, state, usual):
         """Return of which columns (d,) the usual step is another one than in blocks before."""

@@ -10,7 +10,7 @@ from scipy.signal import lfilter
 from sklearn.base import clone
 
 from benchmarks.default_streams import halves
-from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
+from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor, VAWRegressor
 from sklearn_okl.conformal import _running_errors
 from sklearn_okl.datasets import make_ar4, make_friedman_stream
 from sklearn_okl.evaluation import ExpertWeightsDisplay, prequential
@@ -192,14 +192,30 @@ def test_a_line_goes_on_through_an_input_that_grows_faster_and_faster(budget, se
     assert np.abs(errors[100:]).max() < 1.0
 
 
+@pytest.mark.parametrize("level", [6.0, 12.0, -15.0])
 @pytest.mark.parametrize(("budget", "seed"), [("tiny", 0), ("fast", 1), ("fast", 2)])
-def test_a_line_goes_on_at_a_new_level(budget, seed):
+def test_a_line_goes_on_at_a_new_level(budget, seed, level):
     rng = np.random.default_rng(seed)
     X, noise = rng.normal(size=(1000, 1)), 0.1 * rng.normal(size=1000)
-    X[720:] += 6.0
+    X[720:] += level
     y = 2.0 * X[:, 0] + noise
     errors = fast(budget=budget).prequential_predict(X, y) - y
-    assert np.abs(errors[752:]).max() < 1.0  # 7, once the level had told of another unit
+    # the whole step, 2 |level|, once the level had told of another unit
+    assert np.abs(errors[752:]).max() < 0.16 * abs(level)
+
+
+@pytest.mark.parametrize("level", [12.0, 20.0])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_level_that_says_nothing_of_the_target_costs_no_more_than_a_line(seed, level):
+    # as of a sensor that was moved: a line is shown the step, and has to unlearn it
+    rng = np.random.default_rng(seed)
+    X, noise = rng.normal(size=(1000, 3)), 0.1 * rng.normal(size=1000)
+    y = X @ [1.0, 0.5, -0.5] + noise
+    X[620:, 0] += level
+    ours, line = (
+        np.square(model.prequential_predict(X, y) - y) for model in (fast(), VAWRegressor())
+    )
+    assert ours[700:].mean() < 0.1 * line[700:].mean()
 
 
 @pytest.mark.parametrize("unit", ["x 1000", "/ 1000", "x 30"])
