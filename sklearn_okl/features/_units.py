@@ -11,6 +11,7 @@ import numpy as np
 
 from .._tail import Shared
 from .._types import Any, ArrayLike
+from . import _slopes
 from ._moments import faded, paths
 
 _ROUNDING = 1e-12  # share of a column's level below which its spread is none
@@ -70,10 +71,11 @@ class RunningUnits:
     fewest: int = 8
     rare: int = 8
 
-    def start(self, n_columns: Any) -> Any:
+    def start(self, n_columns: Any, n_targets: Any = 0) -> Any:
         """Return what is known of columns before the first row."""
         nothing = np.zeros(n_columns)
         return Shared(
+            **_slopes.start(n_columns, n_targets),
             # what is taken from all rows: sums of large numbers would lose small differences
             origin=None,
             weights=nothing,
@@ -93,7 +95,7 @@ class RunningUnits:
             have_units=np.ones(n_columns, dtype=bool),  # codes and indicators have none
         )
 
-    def learn(self, state: Any, X: ArrayLike, on_change: Any = None) -> Any:
+    def learn(self, state: Any, X: ArrayLike, on_change: Any = None, Y: Any = None) -> Any:
         """Learn rows (n, d) in order; return what is known before each of them, and rows as seen.
 
         What is known, (n, 5, 2, d), are the centres and scales, those of steady units, as they were
@@ -104,7 +106,8 @@ class RunningUnits:
         has changed gives up its past for the block, see `_changed`. All sums are taken row by row,
         so that a cut of the stream leaves them the same to the last bit, and with them that
         decision. Of one that changes anything `on_change` is told the number of rows before it, and
-        the columns.
+        the columns. Targets Y (n, q) say whether values that vary more or less than before are in
+        another unit, or mean what they meant.
 
         NaN is a gap: it tells nothing of its column, and where blocks are looked at as a whole it
         counts as the mean known before it. So does a lonely absurd value; rows are returned with
@@ -151,6 +154,8 @@ class RunningUnits:
             if absurd is not None:  # many of them are another unit
                 rows = np.where(absurd, as_they_came - state["origin"], rows)
             state["block"] = np.concatenate([state["block"], rows])
+            if Y is not None:
+                state["came"] = np.concatenate([state["came"], Y[low:high]])
             if len(state["block"]) == self.block:
                 changed = self._end_block(state)
                 if on_change is not None and changed.any():
@@ -311,6 +316,7 @@ class RunningUnits:
             sums = self._sums(latest)
             changed &= self._is_new(sums, center, scale)
             goes_on = changed & self._goes_on(state, latest)
+            changed &= goes_on | ~self._are_as_before(state, latest, sums)
             self._keep_in_place(state, goes_on, sums[1])
             _start_anew(state, changed, *sums)
             self._translate(state, changed & ~goes_on, before)
@@ -329,7 +335,10 @@ class RunningUnits:
         state["roughness"] = np.stack([number, mean, squares])
         means, variances = mean_and_variance(state["weights"], state["sums"], state["squares"])
         state["known"] = np.stack([means, deviations(means + state["origin"], variances)])
-        state["block"] = block[:0]
+        if len(state["came"]):
+            rows = self._nearer(block, middle, _spread(block, middle))
+            state["together"] = _slopes.learned(state["together"], rows, state["came"], changed)
+        state["block"], state["came"] = block[:0], state["came"][:0]
         return changed
 
     def _translate(self, state, columns, before):
@@ -384,6 +393,20 @@ class RunningUnits:
         """
         usual = np.median(np.abs(np.diff(latest, axis=0)), axis=0)
         return ~self._have_other_steps(state, usual)
+
+    def _are_as_before(self, state, latest, sums):
+        """Tell in which columns the targets of the latest rows say that values mean what they did.
+
+        They vary more, or less, in the unit that they had.
+        """
+        came, scale = state["came"], state["known"][1]
+        if not len(came):
+            return np.zeros(len(scale), dtype=bool)
+        number, mean, squares = sums
+        now = np.sqrt(squares / number)
+        rows = self._nearer(latest, mean, now)
+        ratio = np.where((scale > 0.0) & (now > 0.0), now / np.where(scale > 0.0, scale, 1.0), 1.0)
+        return _slopes.are_as_before(state["together"], rows, came[-len(latest) :], ratio)
 
     def _keep_in_place(self, state, columns, mean):
         """Let the new mean (d,) of some columns stay where lines have seen it last.

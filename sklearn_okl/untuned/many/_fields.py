@@ -187,6 +187,7 @@ def _fields(banks, is_young, has_beside, **sizes):
     d, n_block = sizes["d"], sizes["n_block"]
     growing = [
         (("inputs", "rows"), "block", (sizes["n_rows"], d)),
+        (("inputs", "rows"), "came", (sizes["n_rows"], 1)),
         (("errors",), "scores", (1, sizes["n_scores"])),
         *((GUARD, name, (sizes["n_latest"],)) for name in ("errors", "values")),
         (GUARD, "block", (n_block, 6)),
@@ -224,7 +225,8 @@ def _of_banks(banks):
 
 def _of_inputs(d, n_lags):
     columns = [(name, (d,)) for name in (*_SUMS, "origin", "last", "step")]
-    columns += [(name, (n, d)) for name, n in (("known", 2), ("roughness", 3), ("steady", 2))]
+    wide = ("known", 2), ("roughness", 3), ("steady", 2), ("together", 2)
+    columns += [(name, (n, d)) for name, n in wide]
     return [
         (("inputs", "rows"), [*columns, ("n_strange", (2,))]),
         (("inputs", "targets"), [*((name, (1,)) for name in _SUMS), ("steady", (2, 1))]),

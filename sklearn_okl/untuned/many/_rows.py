@@ -6,7 +6,8 @@ from ...features._units import deviations, mean_and_variance
 
 _ROWS, _TARGETS = ("inputs", "rows"), ("inputs", "targets")
 _SUMS = "weights", "sums", "squares"
-_OF_BLOCKS = "origin", *_SUMS, "known", "roughness", "steady", "step"
+_OF_BLOCKS = "origin", *_SUMS, "known", "roughness", "steady", "step", "together"
+_GROWING = "block", "came"  # of a block, row by row
 
 
 class ManyRows:
@@ -84,9 +85,10 @@ class ManyRows:
         if self.n_lags:
             lags[:, 1:] = lags[:, :-1].copy()
             lags[:, 0, 0] = u
-        lengths = self.parts["length", *_ROWS, "block"]
-        rows["block"][np.arange(len(row)), lengths.astype(np.intp)] = row
-        lengths += 1.0
+        for name, now in zip(_GROWING, (row, u[:, None]), strict=True):
+            lengths = self.parts["length", *_ROWS, name]
+            rows[name][np.arange(len(row)), lengths.astype(np.intp)] = now
+            lengths += 1.0
         full = np.flatnonzero(lengths == self.units.block)
         if len(full):
             self._end_blocks(full)
@@ -96,13 +98,15 @@ class ManyRows:
         rows, n = self.rows, len(full)
         known = {name: self._side_by_side(rows[name][full]) for name in (*_OF_BLOCKS, "block")}
         known |= {"have_units": np.ones(n * self.d, dtype=bool), "n_strange": np.zeros(2)}
+        known["came"] = np.repeat(np.moveaxis(rows["came"][full], 0, -1), self.d, axis=-1)
         self.units._end_block(known)
         for name in _OF_BLOCKS:
             part = known[name].reshape(*known[name].shape[:-1], n, self.d)
             rows[name][full] = np.moveaxis(part, -2, 0)
         rows["n_strange"][full, 1] = rows["n_strange"][full, 0]
         rows["n_strange"][full, 0] = 0.0
-        self.parts["length", *_ROWS, "block"][full] = 0.0
+        for name in _GROWING:
+            self.parts["length", *_ROWS, name][full] = 0.0
 
     @staticmethod
     def _side_by_side(part):

@@ -130,6 +130,7 @@ class InputRow:
             rows["steady"], targets["steady"] = self.steady[:, :d], self.steady[:, d:]
         state["lags"] = np.concatenate([u[None], state["lags"]])[: len(state["lags"])]
         rows["block"] = np.concatenate([rows["block"], row[None]])
+        rows["came"] = np.concatenate([rows["came"], u[None]])
         changed = None
         if len(rows["block"]) == units.block:
             changed = units._end_block(rows)

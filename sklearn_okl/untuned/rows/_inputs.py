@@ -96,7 +96,7 @@ class LaggedInputs:
         )
         return ranks | {
             "n_trees": n_trees,
-            "rows": self.units.start(d),
+            "rows": self.units.start(d, n_targets),
             "gaps": {},  # what fills them: nothing before the first one
             "far": {},  # what is known of cells that are absurdly far off
             "targets": {name: np.zeros(n_targets) for name in ("weights", "sums", "squares")}
@@ -110,13 +110,13 @@ class LaggedInputs:
     def learn(self, state, X, y):
         """Learn rows (n, d), targets (n,) or (n, q); return what was to be seen before each."""
         changes, came = [], X  # (number of these rows, columns whose unit changed after them)
+        Y, moments = y.reshape(len(y), -1), state["targets"]
         rows, X, strange = self.units.learn(
-            state["rows"], X, lambda *change: changes.append(change)
+            state["rows"], X, lambda *change: changes.append(change), Y
         )
-        moments = state["targets"]
         names = ("weights", "sums", "squares")
         before = [moments[name] for name in names]
-        sums = dict(zip(names, paths(y.reshape(len(y), -1), *before), strict=True))
+        sums = dict(zip(names, paths(Y, *before), strict=True))
         moments.update({name: path[-1] for name, path in sums.items()})
         lags, state["lags"] = lagged(state["lags"], y)
         sums = {name: path[:-1] for name, path in sums.items()}
@@ -130,7 +130,7 @@ class LaggedInputs:
             known["count"][:n_first] = np.inf
         if self.delay:  # as they are forecast
             X = self.units.plausible(came, known["rows"])
-        of_far = came, X, y.reshape(len(y), -1), sums, self.delay, changes
+        of_far = came, X, Y, sums, self.delay, changes
         shown = far_cells.learn(state["far"], *of_far)
         X, strange = self._with_far(X, strange, shown, known["rows"])
         n_own = X.shape[1] - state["n_trees"]
@@ -180,7 +180,9 @@ class LaggedInputs:
     def forget_target(self, state, j, latest):
         """Let target j be as if it had always been like the latest ones, the last one first."""
         far_cells.forget_target(state["far"], j, latest.mean())
-        moments, past = state["targets"], state["past"]
+        rows, moments, past = state["rows"], state["targets"], state["past"]
+        rows["came"], rows["together"] = rows["came"].copy(), rows["together"].copy()
+        rows["came"][:, j], rows["together"][1 + j] = latest.mean(), 0.0
         moments["sums"][j] = moments["weights"][j] * latest.mean()
         moments["squares"][j] = moments["weights"][j] * latest.var()
         moments["steady"][:, j] = 0.0

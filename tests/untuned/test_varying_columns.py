@@ -1,0 +1,113 @@
+"""A column that varies more, or less, than before: in the unit that it had, or in another one."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor, VAWRegressor
+from sklearn_okl.features import _slopes
+from sklearn_okl.keyed import KeyedRegressor
+
+LONG = pytest.mark.long
+SLOPES = np.array([1.0, 0.5, -0.5])
+
+
+def stream(times, seed, is_unit=False, n=1000, at=600):
+    """Rows of which a column varies so many times as much from some row on, and targets."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    y = X @ SLOPES + 0.1 * rng.normal(size=n)
+    if not is_unit:
+        y[at:] += (times - 1.0) * X[at:, 0]
+    X[at:, 0] *= times
+    return X, y
+
+
+@pytest.mark.parametrize("times", [8.0, 0.1, 0.01])
+@pytest.mark.parametrize(
+    ("budget", "seed"), [("tiny", 0), ("fast", 1), pytest.param("balanced", 2, marks=LONG)]
+)
+def test_lines_go_on_where_a_column_varies_more_or_less(budget, seed, times):
+    X, y = stream(times, seed)
+    ours, line = (
+        np.square(model.prequential_predict(X, y) - y)[664:].mean()
+        for model in (OnlineKernelRegressor(budget=budget, random_state=seed), VAWRegressor())
+    )
+    assert ours < 1.5 * line  # 10 to 100 times, once it was taken for one in another unit
+
+
+@pytest.mark.parametrize("times", [8.0, 0.1, 1000.0])
+@pytest.mark.parametrize(
+    ("budget", "seed"), [("tiny", 1), ("fast", 2), pytest.param("balanced", 0, marks=LONG)]
+)
+def test_another_unit_is_told_by_targets_that_stay_as_they_are(budget, seed, times):
+    X, y = stream(times, seed, is_unit=True)
+    model = OnlineKernelRegressor(budget=budget, random_state=seed)
+    errors = model.prequential_predict(X, y) - y
+    # translated at the end of the block of the change: what lines unlearn else takes 300 rows
+    assert np.square(errors[720:]).mean() < 0.05
+
+
+def test_probabilities_hardly_suffer_from_a_column_that_is_quiet():
+    X, y = stream(0.02, 0)
+    P = OnlineKernelClassifier(random_state=0).prequential_predict_proba(X, y > 0.0)
+    missed = -np.log(P[np.arange(len(y)), (y > 0.0).astype(int)])
+    assert missed[620:760].mean() < 0.4  # .46
+
+
+@pytest.mark.parametrize("is_unit", [False, True])
+@pytest.mark.parametrize("n", [319, 320, pytest.param(321, marks=LONG), 331])
+def test_rows_alone_and_blocks_meet_the_change_alike(n, is_unit):
+    X, y = stream(0.05, n, is_unit, n=460, at=330)
+    whole = OnlineKernelRegressor(random_state=0).prequential_predict(X, y)
+    model = OnlineKernelRegressor(random_state=0).fit(X[:n], y[:n])
+    alone = []
+    with model.rows() as rows:
+        for x, target in zip(X[n:], y[n:], strict=True):
+            alone.append(rows.predict(x))
+            rows.learn(x, target)
+    assert_allclose(np.ravel(alone), whole[n:], rtol=1e-8, atol=1e-8)
+
+
+def test_models_of_keys_meet_the_change_as_one_alone():
+    streams = [stream(times, seed, n=700, at=400) for seed, times in enumerate((9.0, 0.05, 1.0))]
+    X, y = (np.concatenate([np.asarray(of)[i] for i in range(700)]) for of in _by_rows(streams))
+    keys = np.tile(np.arange(3), 700)
+    tiny = OnlineKernelRegressor(budget="tiny", random_state=0)
+    together = KeyedRegressor(tiny, prior=None).prequential_predict(X, y, keys=keys)
+    for key, (X_of_key, y_of_key) in enumerate(streams):
+        alone = OnlineKernelRegressor(budget="tiny", random_state=0)
+        alone = alone.prequential_predict(X_of_key, y_of_key)
+        assert_allclose(together[keys == key], alone, rtol=1e-7, atol=1e-7)
+
+
+def _by_rows(streams):
+    """Return X (n, keys, d) and y (n, keys) of streams of equal length."""
+    return (np.stack(parts, axis=1) for parts in zip(*streams, strict=True))
+
+
+@pytest.mark.parametrize("slope", [2.0, -0.7])
+@pytest.mark.parametrize("ratio", [5.0, 0.2, 0.01])
+def test_slopes_tell_a_unit_from_values_that_vary(ratio, slope):
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(640, 1))
+    came = slope * rows + 0.3 * rng.normal(size=(640, 1))
+    together = _slopes.start(1, 1)["together"]
+    for block in np.split(np.arange(640), 10):
+        together = _slopes.learned(together, rows[block], came[block], np.zeros(1, dtype=bool))
+    latest = rng.normal(size=(32, 1))
+    noise = 0.3 * rng.normal(size=(32, 1))
+    varies = slope * ratio * latest + noise
+    is_unit = slope * latest + noise
+    ratio = np.array([ratio])
+    assert _slopes.are_as_before(together, ratio * latest, varies, ratio).all()
+    assert not _slopes.are_as_before(together, ratio * latest, is_unit, ratio).any()
+
+
+def test_who_knows_no_slope_is_not_sure():
+    rng = np.random.default_rng(4)
+    rows, came = rng.normal(size=(64, 2)), rng.normal(size=(64, 1))
+    together = _slopes.learned(_slopes.start(2, 1)["together"], rows, came, np.zeros(2, dtype=bool))
+    for latest in (rng.normal(size=(32, 1)), np.zeros((32, 1))):
+        now = 9.0 * rng.normal(size=(32, 2))
+        assert not _slopes.are_as_before(together, now, latest, np.full(2, 9.0)).any()
