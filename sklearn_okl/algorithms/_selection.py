@@ -62,10 +62,12 @@ class OKSRegressor(LossOfTargets, OKSRule, KernelSelector, OnlineRegressor):
     of the stretches' bounds is of the same order. A fresh start forgets the weights, not the
     functions: what they know of the data does not depend on a guess of T, and to learn it again
     would cost more than the rates. Their distance from the best function then takes the place of
-    its norm in the bound. With a smooth loss the step size of a guessed T is held to :math:`\delta
-    / (K \beta)`, :math:`\beta` the Lipschitz constant of the slope (2 for the square loss), so
-    that no step overshoots: for 64 rounds and c = 10 the square loss would diverge. A given
-    `horizon` is taken at its word.
+    its norm in the bound.
+
+    *Long steps.* With a smooth loss the step size is held to :math:`\delta / (K \beta)`,
+    :math:`\beta` the Lipschitz constant of the slope (2 for the square loss), so that no step
+    overshoots: up to some thousand rounds the square loss would diverge at c = 10. Only a
+    `step_scale` and a `horizon` that are both given are taken at their word.
 
     *Departures.* :math:`\delta` is bounded by 1/2, T from below by 40. Weights are kept as
     logarithms. The kernel of a round is drawn at the end of the round before, by one random number
@@ -93,7 +95,7 @@ class OKSRegressor(LossOfTargets, OKSRule, KernelSelector, OnlineRegressor):
         loss: Any = "squared_error",
         quantile: float = 0.5,
         horizon: int | None = None,
-        step_scale: float = 10.0,
+        step_scale: float | None = None,
         random_state: Seed = None,
     ) -> None:
         super().__init__(kernels, loss=loss, random_state=random_state)
@@ -129,10 +131,12 @@ class OKSClassifier(LossOfLabels, OKSRule, KernelSelector, OnlineClassifier):
     experiments do.
 
     *Horizon.* Without one the theorem holds for each stretch between two fresh starts, which forget
-    the weights, not the functions, and the sum of the stretches' bounds is of the same order. With
-    a smooth loss the step size of a guessed T is held to :math:`\delta / (K \beta)`, :math:`\beta`
-    the Lipschitz constant of the slope (2 for the squared hinge, 1/4 for the logistic loss), so
-    that no step overshoots. A given `horizon` is taken at its word.
+    the weights, not the functions, and the sum of the stretches' bounds is of the same order.
+
+    *Long steps.* With a smooth loss the step size is held to :math:`\delta / (K \beta)`,
+    :math:`\beta` the Lipschitz constant of the slope (2 for the squared hinge, 1/4 for the logistic
+    loss), so that no step overshoots. Only a `step_scale` and a `horizon` that are both given are
+    taken at their word.
 
     *Departures.*
 
@@ -159,7 +163,7 @@ class OKSClassifier(LossOfLabels, OKSRule, KernelSelector, OnlineClassifier):
         *,
         loss: Any = "log_loss",
         horizon: int | None = None,
-        step_scale: float = 10.0,
+        step_scale: float | None = None,
         random_state: Seed = None,
     ) -> None:
         super().__init__(kernels, loss=loss, random_state=random_state)

@@ -71,10 +71,11 @@ class RFOKSRegressor(LossOfTargets, OKSRule, FeatureSelector, OnlineRegressor):
     *Departures.* [1]_ makes RF-OKS of OKS and random features and names no box. The default is the
     box of eq. (8), in which nothing diverges whatever the step size; ``radius=None`` is what
     repeats the published figures. :math:`\delta` is bounded by 1/2, T from below by 40. With a
-    smooth loss the step size of a guessed T is held to :math:`\delta / (K \beta)`, :math:`\beta`
-    the Lipschitz constant of the slope, so that no step overshoots; a given `horizon` is taken at
-    its word. Weights are kept as logarithms. The kernel of a round is drawn at the end of the round
-    before, by one random number per row, so that :meth:`predict` is what will be forecast.
+    smooth loss the step size is held to :math:`\delta / (K \beta)`, :math:`\beta` the Lipschitz
+    constant of the slope, so that no step overshoots; only a `step_scale` and a `horizon` that are
+    both given are taken at their word. Weights are kept as logarithms. The kernel of a round is
+    drawn at the end of the round before, by one random number per row, so that :meth:`predict` is
+    what will be forecast.
 
     Examples
     --------
@@ -100,7 +101,7 @@ class RFOKSRegressor(LossOfTargets, OKSRule, FeatureSelector, OnlineRegressor):
         quantile: float = 0.5,
         horizon: int | None = None,
         radius: float | None = 1.0,
-        step_scale: float = 10.0,
+        step_scale: float | None = None,
         form: str = "paired",
         sampling: str = "iid",
         frequencies: Any = None,
@@ -146,8 +147,9 @@ class RFOKSClassifier(LossOfLabels, OKSRule, FeatureSelector, OnlineClassifier):
 
     *Departures.* Those of :class:`RFOKSRegressor`: the box is that of eq. (8), and ``radius=None``
     is what repeats the published figures; :math:`\delta` is bounded by 1/2, T from below by 40, and
-    with a smooth loss the step size of a guessed T by :math:`\delta / (K \beta)`; the kernel of a
-    round is drawn at the end of the round before, so that :meth:`predict` is what will be forecast.
+    with a smooth loss the step size by :math:`\delta / (K \beta)`, unless `step_scale` and
+    `horizon` are both given; the kernel of a round is drawn at the end of the round before, so that
+    :meth:`predict` is what will be forecast.
 
     Examples
     --------
@@ -175,7 +177,7 @@ class RFOKSClassifier(LossOfLabels, OKSRule, FeatureSelector, OnlineClassifier):
         loss: Any = "log_loss",
         horizon: int | None = None,
         radius: float | None = 15.0,
-        step_scale: float = 10.0,
+        step_scale: float | None = None,
         form: str = "paired",
         sampling: str = "iid",
         frequencies: Any = None,

@@ -46,8 +46,8 @@ class Exp3Sampler(Sampler):
     loss_bound, slope_bound : float, default=1.0
         :math:`\ell_{max}` and G.
     longest_step : float, default=inf
-        Without a horizon, most that a step :math:`\lambda / p` may come to; the step size is held
-        below what makes the rarest draw's as long.
+        Most that a step :math:`\lambda / p` may come to; the step size is held to what makes the
+        rarest draw's as long.
     """
 
     n_arms: int
@@ -69,8 +69,7 @@ class Exp3Sampler(Sampler):
 
     def _fresh(self, guess):
         exploration, eta, step_size = self.rates(guess if self.horizon is None else self.horizon)
-        if self.horizon is None:
-            step_size = min(step_size, self.longest_step * exploration / self.n_arms)
+        step_size = min(step_size, self.longest_step * exploration / self.n_arms)
         return {
             "log_weights": np.zeros(self.n_arms),
             "probabilities": np.full(self.n_arms, 1.0 / self.n_arms),

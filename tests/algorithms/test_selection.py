@@ -1,6 +1,7 @@
 """OKS, OKS++, IOKS on exact kernels: oracles, balls, theorems, doubling, refusals."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from sklearn_okl.algorithms._selection import (
     OKSPlusPlusRegressor,
     OKSRegressor,
 )
+from sklearn_okl.algorithms._selection_features import RFOKSRegressor
 from sklearn_okl.losses import get_loss
 from tests.oracles import bandits as oracle
 
@@ -54,7 +56,9 @@ def literal_sampler(model, n_kernels):
     smooth = {"squared_error": 2.0, "squared_hinge": 2.0, "log_loss": 0.25}
     if isinstance(model, (OKSRegressor, OKSClassifier)):
         longest = 1 / smooth[model.loss] if model.loss in smooth else math.inf
-        return oracle.OKS(n_kernels, model.horizon, model.step_scale, longest), None
+        if model.horizon is not None and model.step_scale is not None:  # both at their word
+            longest = math.inf
+        return oracle.OKS(n_kernels, model.horizon, model.step_scale or 10.0, longest), None
     if isinstance(model, (OKSPlusPlusRegressor, OKSPlusPlusClassifier)):
         constant = 1.0 if model.loss == "log_loss" else 4.0
         return oracle.OKSPlusPlus(n_kernels, model.radius, constant), model.radius
@@ -75,7 +79,7 @@ def made(class_, loss, **options):
 
 
 @pytest.mark.long(every=7)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("class_", "loss"), CASES)
 def test_equals_the_oracle(class_, loss, seed):
     X, y = stream(seed, 100)
@@ -92,9 +96,9 @@ def test_equals_the_oracle(class_, loss, seed):
         ]
         names = [(p["kernel"], p["gamma"]) for p in model._kernel_list()]
         assert names == [("rbf", 0.3), ("laplacian", 0.3), ("rbf", 2.0), ("laplacian", 2.0)]
-    if seed == 2:
-        given = {"horizon": 500} if hasattr(model, "horizon") else {}
-        model.set_params(**given, **({"radius": 0.3} if "radius" in model.get_params() else {}))
+    if seed >= 2:
+        given = {"horizon": 500, "radius": 0.3, **({"step_scale": 10.0} if seed == 3 else {})}
+        model.set_params(**{k: v for k, v in given.items() if k in model.get_params()})
     sampler, radius = literal_sampler(model, len(kernels))
     if is_classifier(model):
         y = np.where(y > np.median(y), 1.0, -1.0)
@@ -173,11 +177,24 @@ def test_the_doubling_trick_starts_afresh_and_keeps_the_functions():
     one = IOKSRegressor(random_state=0).prequential_predict(X[:64], y[:64])
     other = IOKSRegressor(random_state=0, horizon=64).prequential_predict(X[:64], y[:64])
     assert_array_equal(one, other)
-    # a guessed horizon holds the step of a smooth loss, and no other
+    # a scale and a horizon that are both given make a smooth loss's step as long as they say
     for loss, same in (("absolute_error", True), ("squared_error", False)):
         one = OKSRegressor(loss=loss, random_state=0).prequential_predict(X[:64], y[:64])
-        other = OKSRegressor(loss=loss, random_state=0, horizon=64)
-        assert np.array_equal(one, other.prequential_predict(X[:64], y[:64])) == same
+        for scale, held in ((None, True), (10.0, same)):
+            other = OKSRegressor(loss=loss, random_state=0, horizon=64, step_scale=scale)
+            assert np.array_equal(one, other.prequential_predict(X[:64], y[:64])) == held
+
+
+@pytest.mark.parametrize("T", [40, 100, 400, 1000])
+@pytest.mark.parametrize("class_", [OKSRegressor, partial(RFOKSRegressor, radius=None)])
+def test_no_step_of_the_defaults_overshoots_at_a_given_horizon(class_, T):
+    for seed in range(3):
+        X = np.random.default_rng(seed).uniform(-1, 1, size=(T, 2))
+        y = np.sin(2 * X[:, 0])
+        known = class_(horizon=T, random_state=seed).prequential_predict(X, y)
+        guessed = class_(random_state=seed).prequential_predict(X, y)
+        assert np.abs(known).max() < 2.0
+        assert ((known - y) ** 2).sum() < 1.5 * ((guessed - y) ** 2).sum()
 
 
 @pytest.mark.parametrize("class_", REGRESSORS)

@@ -235,7 +235,7 @@ def test_who_needs_no_constant_takes_a_loss_without():
         FOGDRegressor(loss=NoConstants(), eta0=0.9, random_state=0),
         BOARegressor(loss=NoConstants()),
         EWARegressor(loss=NoConstants()),
-        OKSRegressor(loss=NoConstants(), horizon=len(y), random_state=0),
+        OKSRegressor(loss=NoConstants(), horizon=len(y), step_scale=9.0, random_state=0),
     ):
         assert np.isfinite(model.prequential_predict(X, y)).all()
 

@@ -61,7 +61,7 @@ class Exp3IX:
 
 
 class OKS:
-    """Algorithm 1 with Remark 1's rates; `longest` bounds the step where T is guessed."""
+    """Algorithm 1 with Remark 1's rates; `longest` bounds the step."""
 
     def __init__(self, K, horizon=None, scale=10.0, longest=math.inf):
         self.K, self.horizon, self.scale, self.longest = K, horizon, scale, longest
@@ -74,8 +74,7 @@ class OKS:
             K = self.K
             self.delta = min(K ** (1 / 3) * T ** (-1 / 3), 0.5)
             self.lam = self.scale * math.sqrt(self.delta / (K * T))
-            if self.horizon is None:
-                self.lam = min(self.lam, self.longest * self.delta / K)
+            self.lam = min(self.lam, self.longest * self.delta / K)
             self.eta = math.sqrt(2 * (1 - self.delta) * math.log(K)) / math.sqrt(K * T)
             self.w = [1.0] * K
         self.q = [w / sum(self.w) for w in self.w]
