@@ -310,7 +310,7 @@ class OKSPlusPlusClassifier(SmoothLossOfLabels, OKSPlusPlusRule, KernelSelector,
 
     _parameter_constraints = {
         **_KERNELS,
-        **LABEL_LOSSES,
+        **SmoothLossOfLabels._parameter_constraints,
         **OKSPlusPlusRule._parameter_constraints,
     }
 

@@ -307,7 +307,7 @@ class RFOKSPlusPlusClassifier(
     (3, 2)
     """
 
-    _parameter_constraints = {**_BOX, **LABEL_LOSSES}
+    _parameter_constraints = {**_BOX, **SmoothLossOfLabels._parameter_constraints}
 
     def __init__(
         self,

@@ -7,10 +7,11 @@ of a loss, and its parameters, the same on exact kernels and on features.
 from math import inf
 from numbers import Integral, Real
 
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..base._loss import TARGET_LOSSES, LossOfLabels, LossOfTargets
+from ..base._loss import LossOfLabels, LossOfTargets
 from ..feedback._bandits import AdaptiveExp3Sampler, Exp3Sampler, TsallisSampler, stable_step
+from ..losses import Loss
 
 _POSITIVE = [Interval(Real, 0, None, closed="neither")]
 _STEP_SCALE = 10.0  # in the middle of what the experiments try
@@ -28,7 +29,7 @@ class SmoothLossOfTargets(LossOfTargets):
         refused: they are not.
     """
 
-    _parameter_constraints = {"loss": TARGET_LOSSES["loss"]}
+    _parameter_constraints = {"loss": [StrOptions({"squared_error"}), Loss]}
 
 
 class SmoothLossOfLabels(LossOfLabels):
@@ -41,6 +42,8 @@ class SmoothLossOfLabels(LossOfLabels):
         smooth, see :class:`~sklearn_okl.losses.Loss`. The hinge loss is refused: it is not. Only
         the logistic loss gives `predict_proba`.
     """
+
+    _parameter_constraints = {"loss": [StrOptions({"log_loss", "squared_hinge"}), Loss]}
 
 
 class _Horizon:
@@ -105,8 +108,8 @@ class OKSPlusPlusRule:
         if fault is None and not loss.self_bounding < inf:
             fault = (
                 "its rates come from the losses seen, and only where a loss is smooth do small "
-                "losses mean small slopes. Take a smooth one, such as 'squared_error' of targets "
-                "or 'log_loss' of labels, or another algorithm: OKS and IOKS take any loss"
+                f"losses mean small slopes. Take a smooth one, {self._named()} or an object, or "
+                "another algorithm: OKS and IOKS take any loss"
             )
         return fault
 

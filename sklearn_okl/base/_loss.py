@@ -13,13 +13,11 @@ from .._types import Any, Self
 from ..losses import NAMED, Loss, get_loss
 from ._of_classes import OfClasses
 
-_OF_TARGETS = [kind.name for kind in NAMED if not kind.of_labels]
-_OF_LABELS = [kind.name for kind in NAMED if kind.of_labels]
 TARGET_LOSSES = {
-    "loss": [StrOptions(set(_OF_TARGETS)), Loss],
+    "loss": [StrOptions({kind.name for kind in NAMED if not kind.of_labels}), Loss],
     "quantile": [Interval(Real, 0, 1, closed="neither")],
 }
-LABEL_LOSSES = {"loss": [StrOptions(set(_OF_LABELS)), Loss]}
+LABEL_LOSSES = {"loss": [StrOptions({kind.name for kind in NAMED if kind.of_labels}), Loss]}
 
 
 class WithLoss:
@@ -32,13 +30,18 @@ class WithLoss:
     def _loss(self):
         return get_loss(self.loss, getattr(self, "quantile", 0.5))  # classifiers have none
 
+    def _named(self):
+        """Return the names of losses that this estimator takes."""
+        kinds = [k for k in self._parameter_constraints["loss"] if isinstance(k, StrOptions)]
+        return sorted(set().union(*(kind.options for kind in kinds)))
+
     def _fault_of_loss(self, loss):
         """Return why the theorem is not for a loss, as the end of a sentence, or None."""
         if loss.of_labels and not isinstance(self, OfClasses):
-            return f"it is one of labels. Give one of targets: {_OF_TARGETS}, or an object"
+            return f"it is one of labels. Give one of targets: {self._named()}, or an object"
         if isinstance(self, OfClasses) and not loss.of_labels:
             said = "an object whose class says of_labels = True"
-            return f"it is one of targets. Give one of labels: {_OF_LABELS}, or {said}"
+            return f"it is one of targets. Give one of labels: {self._named()}, or {said}"
         if not loss.is_convex:
             return "it is not convex, and the theorem is for convex losses. Give one of these"
         return None

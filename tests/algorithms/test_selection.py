@@ -18,8 +18,12 @@ from sklearn_okl.algorithms._selection import (
     OKSPlusPlusRegressor,
     OKSRegressor,
 )
-from sklearn_okl.algorithms._selection_features import RFOKSRegressor
-from sklearn_okl.losses import get_loss
+from sklearn_okl.algorithms._selection_features import (
+    RFOKSPlusPlusClassifier,
+    RFOKSPlusPlusRegressor,
+    RFOKSRegressor,
+)
+from sklearn_okl.losses import NAMED, AbsoluteError, Hinge, PinballLoss, get_loss
 from tests.oracles import bandits as oracle
 
 REGRESSORS = [OKSRegressor, OKSPlusPlusRegressor, IOKSRegressor]
@@ -223,11 +227,6 @@ def test_learns_labels(class_, loss):
 
 def test_refusals():
     X, y = stream(0, 20)
-    for loss in ("absolute_error", "pinball"):
-        with pytest.raises(ValueError, match="does not go with OKS"):
-            OKSPlusPlusRegressor(loss=loss).fit(X, y)
-    with pytest.raises(ValueError, match="does not go with OKS"):
-        OKSPlusPlusClassifier(loss="hinge").fit(X, y > 0.5)
     with pytest.raises(ValueError, match="'alpha', a ridge"):
         OKSRegressor({"gamma": [1.0], "alpha": [1.0]}).fit(X, y)
     model = IOKSRegressor(random_state=0).fit(X, y)
@@ -239,6 +238,28 @@ def test_refusals():
         OKSRegressor(horizon=100, step_scale=1e3, random_state=0).fit(
             np.zeros((3000, 1)), np.ones(3000)
         )
+
+
+@pytest.mark.parametrize("refused", [Hinge(), AbsoluteError(), PinballLoss(0.3)])
+@pytest.mark.parametrize(
+    ("class_", "taken"),
+    [
+        (OKSPlusPlusRegressor, ["squared_error"]),
+        (RFOKSPlusPlusRegressor, ["squared_error"]),
+        (OKSPlusPlusClassifier, ["log_loss", "squared_hinge"]),
+        (RFOKSPlusPlusClassifier, ["log_loss", "squared_hinge"]),
+    ],
+)
+def test_the_losses_that_are_named_are_those_that_are_taken(class_, taken, refused):
+    X, y = stream(0, 20)
+    target = y > 0.5 if len(taken) == 2 else y
+    for loss in (refused, refused.name, "huber"):
+        with pytest.raises(ValueError, match="loss") as caught:
+            class_(loss=loss).fit(X, target)
+        said = str(caught.value).replace(f"Got {loss!r} instead", "")
+        assert [kind.name for kind in NAMED if repr(kind.name) in said] == taken
+    for name in taken:
+        class_(loss=name).fit(X, target)
 
 
 # --- theorems

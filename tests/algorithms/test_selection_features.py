@@ -18,6 +18,7 @@ from sklearn_okl.algorithms._selection_features import (
 )
 from sklearn_okl.base import Sampler
 from sklearn_okl.kernels import kernel_matrix
+from sklearn_okl.losses import AbsoluteError
 from tests.oracles import bandit_features as oracle
 from tests.oracles import bandits
 
@@ -315,7 +316,7 @@ def test_refusals():
     with pytest.raises(ValueError, match="'alpha', a ridge"):
         RFOKSRegressor({"gamma": [1.0], "alpha": [1.0]}).fit(X, y)
     with pytest.raises(ValueError, match="smooth"):
-        RFOKSPlusPlusRegressor(loss="absolute_error").fit(X, y)
+        RFOKSPlusPlusRegressor(loss=AbsoluteError()).fit(X, y)
     with pytest.raises(ValueError, match="there are 6"):
         RFIOKSRegressor(frequencies=np.ones((5, 3, 4))).fit(X, y)
     model = RFOKSRegressor(random_state=0, n_components=10).fit(X, y)
