@@ -263,6 +263,12 @@ class HVAWDRegressor(_RandomSubspaces):
 
     *Inputs* should be of moderate size, as for :class:`FourierFeatures`.
 
+    *Targets*, too. The second VAW has a ridge of 1 whatever their unit, so that its weights may
+    become as large as they are, where members say nearly the same: those that forget fast, known to
+    about 1e-7 of the targets, are then rounding. With inputs of 1e-6 and targets of 1e7 forecasts
+    depend on how rows are cut into calls by up to 3e-3 of the targets, with either of unit size by
+    some 1e-6 at most.
+
     References
     ----------
     .. [1] D. B. Rokhlin, "A hierarchical Vovk-Azoury-Warmuth forecaster with discounting for online
@@ -318,6 +324,8 @@ class DVAWRegressor(_DiscountedSubspaces):
 
     *Departures.* By its abstract [1]_ runs a VAW-based ensemble over a geometric grid of discounts
     in a fixed subspace; which grid and ridge it has was not at hand.
+
+    *Inputs and targets* should be of moderate size, as for :class:`HVAWDRegressor`.
 
     References
     ----------

@@ -296,3 +296,15 @@ def test_the_second_level_on_large_forecasts_is_exact():
     large = DVAWRegressor().prequential_predict(X, y)
     small = DVAWRegressor(aggregator=VAWRegressor(alpha)).prequential_predict(X, y / 1e8)
     assert_allclose(large, 1e8 * small, rtol=0.0, atol=1e-7 * np.abs(y).max())
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("unit_of_X", "unit_of_y"), [(1e-6, 1.0), (1.0, 1e5), (1.0, 1e7)])
+def test_with_inputs_or_targets_of_unit_size_forecasts_hang_on_no_cut(unit_of_X, unit_of_y, seed):
+    """Where both are far off, members are told apart by the rounding of those that forget fast."""
+    X, y = stream(seed, n=128)
+    X, y = unit_of_X * X, unit_of_y * y
+    model = HVAWDRegressor(random_state=0)
+    rows = [model.prequential_predict(X[t : t + 1], y[t : t + 1])[0] for t in range(len(y))]
+    forecasts = HVAWDRegressor(random_state=0).prequential_predict(X, y)
+    assert_allclose(rows, forecasts, rtol=0.0, atol=1e-5 * unit_of_y)
