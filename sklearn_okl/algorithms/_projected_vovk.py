@@ -333,6 +333,10 @@ class PKAWVClassifier(_ProjectedVovk, OneAgainstRestClassifier):
 
     *Departures.* More than two classes are not in [1]_; its subspace does not depend on targets.
 
+    *Ties.* Where targets cancel out, as those of rows that are all alike may, the decision value is
+    0 but for its rounding, 1e-16 or so. That says the label then, and is another one where rows are
+    cut into calls in another way.
+
     There is no `predict_proba`: decision values are not log-odds.
 
     Examples
