@@ -29,6 +29,8 @@ def validated(estimator, X, *y, **options):
     refuse_frames(X, takes_sparse=options.get("accept_sparse", False))
     if options.get("y_numeric"):
         refuse_other_targets(*y)
+    if y and not options.get("multi_output"):
+        _refuse_columns(estimator, arrays[1], options.get("y_numeric"))
     try:
         found = validate_data(estimator, X, *y, **options)
         if options.get("y_numeric") and found[1].dtype.kind == "U":  # digits will do
@@ -183,6 +185,18 @@ def refuse_other_targets(y):
         )
     if is_lazy(y):
         refuse_frames(y, "y")
+
+
+def _refuse_columns(estimator, y, are_numbers):
+    """Refuse targets, or labels, of several columns where one is learnt."""
+    shape = getattr(y, "shape", ())
+    if len(shape) == 2 and shape[1] > 1:
+        wrapper = "MultiOutputRegressor" if are_numbers else "MultiOutputClassifier"
+        name = type(estimator).__name__
+        raise ValueError(
+            f"y has {shape[1]} columns, and {name} learns one: give one, or wrap the model in "
+            f"sklearn.multioutput.{wrapper}, which has a model for each."
+        )
 
 
 def refuse_dates(y):

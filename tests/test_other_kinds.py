@@ -3,12 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 
 from sklearn_okl import (
     BOARegressor,
     ExpertsRegressor,
     FourierFeatures,
     KernelVAWRegressor,
+    MultiKernelRegressor,
     OnlineKernelClassifier,
     OnlineKernelRegressor,
     RakerClassifier,
@@ -17,6 +20,7 @@ from sklearn_okl import (
     RunningOneHotEncoder,
     RunningStandardScaler,
     StackedBOARegressor,
+    StreamingTransformedTargetRegressor,
     StronglyAdaptiveRegressor,
     VAWRegressor,
     make_streaming_pipeline,
@@ -144,6 +148,32 @@ def test_text_is_no_number_and_the_column_is_named(model, package):
 def test_text_is_no_target():
     with pytest.raises(ValueError, match=r"y holds text: could not convert.*a classifier"):
         VAWRegressor().fit(X, ["low", "high"] * 6)
+
+
+@pytest.mark.parametrize("container", [np.asarray, pd.DataFrame, list])
+@pytest.mark.parametrize(
+    "model",
+    [
+        BOARegressor(),
+        MultiKernelRegressor(),
+        ExpertsRegressor([("vaw", VAWRegressor())]),
+        StreamingTransformedTargetRegressor(),
+        StronglyAdaptiveRegressor(),
+        RakerClassifier({"gamma": [1.0]}),
+        OnlineKernelClassifier(budget="tiny"),
+    ],
+    ids=label,
+)
+def test_several_targets_are_refused_with_what_learns_them(model, container):
+    wrapper = MultiOutputClassifier if is_classifier(model) else MultiOutputRegressor
+    Y = (X > 0).astype(int) if is_classifier(model) else X
+    for verb in ("fit", "partial_fit"):
+        with pytest.raises(ValueError, match=f"y has 2 columns.*{wrapper.__name__}"):
+            getattr(clone(model), verb)(X, container(Y.tolist()))
+    assert wrapper(model).fit(X, Y).predict(X).shape == Y.shape  # as is said
+    alone = clone(model).fit(X, Y[:, 0])
+    with pytest.raises(ValueError, match="y has 2 columns"):
+        alone.partial_fit(X, Y)
 
 
 def test_columns_of_dates_are_no_numbers():
