@@ -240,10 +240,10 @@ class RunningUnits:
     def _counted(self, state):
         """Return how many scales (d,) from the centre values count in steady units.
 
-        A setpoint that steps after it has long stood still says what it says: its scale is small
-        because nothing has happened.
+        What is not absurd is believed. A setpoint that steps after it has long stood still says
+        what it says: its scale is small because nothing has happened.
         """
-        return np.where(state["step"] == 0.0, _FARTHEST, self.faulty)
+        return np.where(state["step"] == 0.0, _FARTHEST, self.absurd)
 
     def known(self, state: Any) -> Any:
         """Return what is known now of the columns, (5, 2, d)."""
@@ -415,8 +415,9 @@ class RunningUnits:
         block has ended.
         """
         center, variance = mean_and_variance(state["weights"], state["sums"], state["squares"])
-        scale = deviations(center + state["origin"], variance)
-        beyond = np.where(columns, mean - self._nearer(mean, center, scale), 0.0)
+        most = self.absurd * deviations(center + state["origin"], variance)
+        seen = np.minimum(np.maximum(mean, center - most), center + most)
+        beyond = np.where(columns, mean - seen, 0.0)
         first, unit = state["steady"]
         state["steady"] = np.stack([first + beyond, unit])
 

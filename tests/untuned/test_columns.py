@@ -431,7 +431,7 @@ def test_a_column_that_has_stood_still_steps_in_full():
     rng = np.random.default_rng(2)
     steps = np.repeat([0.0, 1.0, 12.0], [100, 100, 50])
     X = np.column_stack([steps, 0.1 * rng.normal(size=250)])
-    X[200, 1] = 4.0  # a value far off is none of a level
+    X[200, 1] = 40.0  # a lonely value absurdly far off is none
     units = RunningUnits()
     state = units.start(2)
     known, _, _ = units.learn(state, X)
