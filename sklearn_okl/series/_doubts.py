@@ -28,6 +28,7 @@ _OFTEN = 16  # as long as what was learnt of them can be learnt again without th
 _FAR = 30.0  # median distances, which are about as many as 20 deviations
 _LONGEST = 2  # values in a row that can be faults, where they do not stand for none
 _MOST = 2  # rows learnt again for such numbers, over those that have come, before more wait
+_IN_SEASON = 0.8  # share of what comes in season, to be seasonal
 _ALIKE = 3  # runs of a number that was doubted, after which it stands for none
 
 
@@ -130,7 +131,9 @@ def review(doubts, m, row, calendar, is_fault, nones):
         return None
     known, faulty = np.concatenate([rows[:, m:], calendars], axis=1), before.copy()
     for k in range(rows.shape[1] if len(rows) in REVIEWS else 0):
-        faulty[:, k], numbers = _judged(rows[:, k], known if k < m else known[:, :0])
+        told_by = known if k < m else known[:, :0]
+        faulty[:, k], numbers = _judged(rows[:, k], told_by)
+        _believe_foretold(doubts, k, rows[:, k], told_by)
         if len(numbers):
             _take_for_none(doubts, k, numbers)
     # later values of series are left to their fence, which knows more than it did
@@ -202,17 +205,34 @@ def _judged(values, known):
     for first, end in zip(*_faults.runs(found & ~np.isin(y, numbers)), strict=True):
         found[first:end] = end - first <= _LONGEST
     faulty[there] = found
-    foretold = found.any() and (_is_seasonal(faulty) or _faults.explain(known[there], y, found))
-    return (np.zeros_like(faulty), []) if foretold else (faulty, numbers)
+    if _are_foretold(faulty, values, known):
+        return np.zeros_like(faulty), []
+    return faulty, numbers
+
+
+def _are_foretold(found, values, known):
+    """Tell whether those that were found (n,) come in every season, or columns explain them."""
+    there = ~np.isnan(values)
+    return found.any() and (
+        _is_seasonal(found) or _faults.explain(known[there], values[there], found[there])
+    )
 
 
 def _is_seasonal(mask):
-    """Tell whether what is marked (n,) comes at equal distances to the end, thrice at least."""
+    """Tell whether what is marked (n,) comes in every season to the end, thrice at least.
+
+    One in five may come, or not come, out of season: a holiday, an open Sunday.
+    """
     starts, _ = _faults.runs(mask)
     if len(starts) < 3:
         return False
-    season = int(np.gcd.reduce(np.diff(starts)))
-    return season > 1 and len(starts) == 1 + (len(mask) - 1 - starts[0]) // season
+    seasons, counts = np.unique(np.diff(starts), return_counts=True)
+    season, mask = int(seasons[counts.argmax()]), mask[starts[0] :]
+    phase = np.arange(len(mask)) % season
+    shares = np.bincount(phase, mask) / np.bincount(phase)
+    expected = (shares > 0.5)[phase]
+    both = (expected & mask).sum()
+    return bool(season > 1 and both >= _IN_SEASON * max(mask.sum(), expected.sum()))
 
 
 def _is_none(doubts, rows, of=slice(None)):
@@ -229,3 +249,13 @@ def _take_for_none(doubts, k, numbers):
     nones = doubts["nones"].copy()
     nones[:, k] = [*numbers, *nones[:, k]][:2]
     doubts["nones"] = nones
+
+
+def _believe_foretold(doubts, k, values, known):
+    """Let numbers be values again that stood for none when fewer of the values (n,) had come."""
+    nones = doubts["nones"].copy()
+    for i, number in enumerate(nones[:, k]):
+        if _are_foretold(values == number, values, known):
+            nones[i, k] = np.nan
+    if not np.array_equal(nones, doubts["nones"], equal_nan=True):
+        doubts["nones"] = nones

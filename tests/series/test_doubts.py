@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_okl import OnlineForecaster
 from sklearn_okl.datasets import make_faulty_stream
-from sklearn_okl.series import _rounds, _views
+from sklearn_okl.series import _doubts, _rounds, _views
 
 SMALL = {"windows": (3, 4, 6), "horizon": 3}
 
@@ -444,3 +444,49 @@ def test_a_number_that_stands_for_none_is_found_among_counts(name, seed):
     forecasts = model.prequential_predict(y)[100:, 0]
     assert faulty.sum() <= model.n_faulty_[0] < faulty.sum() + 10
     assert np.abs(forecasts).max() < 50.0
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "weekends",
+        pytest.param("Sundays", marks=pytest.mark.long),
+        "and holidays",
+        pytest.param("some are open", marks=pytest.mark.long),
+    ],
+)
+@pytest.mark.parametrize(
+    "first_day", [0, 2, 3, *(pytest.param(k, marks=pytest.mark.long) for k in (1, 4, 5, 6))]
+)
+def test_closed_days_are_values_on_whichever_day_a_series_begins(first_day, pattern):
+    # of the two first weekends nobody knew that they were any: 0 stood for none for good
+    n, day = 300, (np.arange(300) + first_day) % 7
+    rng = np.random.default_rng(first_day)
+    y = 20.0 + rng.normal(size=n)
+    closed = day == 6 if pattern == "Sundays" else day >= 5
+    closed |= (pattern == "and holidays") & (rng.random(n) < 0.03)
+    closed &= ~((pattern == "some are open") & (day == 5) & (rng.random(n) < 0.15))
+    y[closed] = 0.0
+    model = OnlineForecaster(1)
+    forecasts = model.prequential_predict(y)[:, 0]
+    assert model.n_faulty_[0] == 0
+    missed, of_last_week = np.abs(forecasts - y)[150:], np.abs(y[150:] - y[143:-7])
+    assert missed.mean() < 1.3 * of_last_week.mean()  # 7 to 9 times
+
+
+@pytest.mark.parametrize("first_hour", [0, 5, 11])
+def test_quiet_nights_are_values(first_hour):
+    hour = (np.arange(600) + first_hour) % 24
+    y = np.where(hour < 8, 0.0, 30.0 + np.random.default_rng(first_hour).normal(size=600))
+    model = OnlineForecaster(1)
+    for low in range(0, len(y), 31):
+        model.partial_fit(y[low : low + 31])
+    assert model.n_faulty_[0] == 0
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_what_comes_at_any_time_is_in_no_season(seed):
+    rng = np.random.default_rng(seed)
+    mask = rng.random(256) < 0.15
+    assert not _doubts._is_seasonal(mask)
+    assert _doubts._is_seasonal(np.arange(256) % 7 >= 5)
