@@ -36,8 +36,21 @@ def validated(estimator, X, *y, **options):
         if options.get("y_numeric") and found[1].dtype.kind == "U":  # digits will do
             return found[0], found[1].astype(np.float64)
         return found
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         _refuse_text(estimator, error, X, *y)
+        _refuse_others(error, X)
+        raise
+
+
+def rows_of_numbers(estimator, X):
+    """Return rows as finite numbers, or say in the words of `validated` what is none."""
+    refuse_masks(X)
+    refuse_frames(X)
+    try:
+        return check_array(X, dtype=np.float64, order="C", estimator=estimator)
+    except (TypeError, ValueError) as error:
+        _refuse_text(estimator, error, X)
+        _refuse_others(error, X)
         raise
 
 
@@ -126,8 +139,14 @@ def refuse_containers(X, name="X"):
 
 
 def refuse_frames(X, name="X", takes_sparse=False):
-    """Refuse frames whose columns cannot be read as numbers, with a sentence."""
+    """Refuse frames whose columns cannot be read as numbers, and dates, with a sentence."""
     refuse_containers(X, name)
+    if holds_dates(getattr(X, "dtype", None)):
+        raise TypeError(
+            f"{name} holds dates or durations, which are no numbers: put CalendarFeatures in "
+            "front, or give estimators without tuning a frame. Durations are numbers in a unit of "
+            "your own, such as X / numpy.timedelta64(1, 'h')."
+        )
     for label, kind in types_of(X):
         if type(kind).__name__ == "SparseDtype" and not takes_sparse:
             raise TypeError(
@@ -145,18 +164,35 @@ def _refuse_text(estimator, error, X, y=None):
     """Say where the text is that could not be read as numbers, where that is the error."""
     if not str(error).startswith("could not convert string"):
         return
-    columns = [(f"Column {label!r} of X", X[label]) for label, _ in types_of(X)]
     advice = (
         "Give a frame, or name such columns in 'categorical_features'."
         if hasattr(estimator, "categorical_features")
         else "Put RunningOneHotEncoder in front, or leave it out. Estimators without tuning take "
         "text."
     )
-    places = [(where, values, advice) for where, values in columns or [("X", X)]]
+    places = [(where, values, advice) for where, values in _columns_of(X)]
     places.append(("y", y, "Give y as numbers, or labels to a classifier."))
     for where, values, advice in places:
         if any(map(_is_word, np.asarray(values, dtype=object).ravel().tolist())):
             raise ValueError(f"{where} holds text: {error}. {advice}") from error
+
+
+def _columns_of(X):
+    """Return what each column of a frame is called in a sentence, and its values; of arrays all."""
+    return [(f"Column {label!r} of X", X[label]) for label, _ in types_of(X)] or [("X", X)]
+
+
+def _refuse_others(error, X):
+    """Say where the values are that are neither numbers nor text, where that is the error."""
+    if not str(error).startswith("float() argument must be"):
+        return
+    for where, values in _columns_of(X):
+        for value in np.asarray(values, dtype=object).ravel().tolist():
+            if value is not None and not isinstance(value, (Real, str)):
+                raise TypeError(
+                    f"{where} holds {value!r}, which is no number: {error}. Leave it out, or put a "
+                    "transformer in front that makes numbers of it."
+                ) from error
 
 
 def _is_word(value):

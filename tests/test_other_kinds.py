@@ -11,12 +11,14 @@ from sklearn_okl import (
     ExpertsRegressor,
     FourierFeatures,
     KernelVAWRegressor,
+    KeyedRegressor,
     MultiKernelRegressor,
     OnlineKernelClassifier,
     OnlineKernelRegressor,
     RakerClassifier,
     RefitClassifier,
     ResidualRegressor,
+    RowRegressor,
     RunningOneHotEncoder,
     RunningStandardScaler,
     StackedBOARegressor,
@@ -36,6 +38,7 @@ MODELS = [
     VAWRegressor(),
     make_streaming_pipeline(RunningStandardScaler(), VAWRegressor()),
 ]
+SCALED = MODELS[-1]
 X = np.random.default_rng(0).normal(size=(12, 2))
 TIMES = pd.date_range("2024-01-01", periods=12, freq="h")
 
@@ -81,7 +84,9 @@ def rows(kind):
     ],
 )
 @pytest.mark.parametrize(
-    "model", [*MODELS[:-1], RakerClassifier({"gamma": [1.0]}), RunningStandardScaler()], ids=label
+    "model",
+    [*MODELS[:-1], RakerClassifier({"gamma": [1.0]}), RunningStandardScaler(), KeyedRegressor()],
+    ids=label,
 )
 def test_frames_that_hold_no_rows_of_numbers(model, kind, named):
     y = np.arange(12) % 2 if isinstance(model, RakerClassifier) else X[:, 0]
@@ -128,6 +133,8 @@ WORDS = pd.DataFrame({"a": X[:, 0], "kind": ["low", "high"] * 6})
         StronglyAdaptiveRegressor(),
         ResidualRegressor(),
         ExpertsRegressor([("vaw", VAWRegressor())]),
+        KeyedRegressor(),
+        KeyedRegressor(SCALED),
     ],
     ids=label,
 )
@@ -182,3 +189,42 @@ def test_columns_of_dates_are_no_numbers():
         with pytest.raises(TypeError, match="Column 't' of X holds dates"):
             VAWRegressor().fit(frame, X[:, 0])
         OnlineKernelRegressor(budget="fast").fit(frame, X[:, 0])
+
+
+@pytest.mark.parametrize("values", [TIMES, TIMES - TIMES[0]], ids=["dates", "durations"])
+@pytest.mark.parametrize("kind", ["array", "frame", "beside", "cells"])
+@pytest.mark.parametrize(
+    "model",
+    [VAWRegressor(), KeyedRegressor(), KeyedRegressor(SCALED), RunningStandardScaler()],
+    ids=label,
+)
+def test_dates_are_no_numbers_whoever_is_given_them(model, kind, values):
+    """They were learnt as nanoseconds: arrays by all, frames of them alone by banks of keys."""
+    rows = {
+        "array": values.to_numpy()[:, None],
+        "frame": pd.DataFrame({"t": values}),
+        "beside": pd.DataFrame({"a": X[:, 0], "t": values}),
+        "cells": pd.DataFrame({"t": values}).astype(object),
+    }[kind]
+    where = "X" if kind == "array" else "Column 't' of X"
+    with pytest.raises(TypeError, match=f"{where} holds .*no number"):
+        model.fit(rows, X[:, 0])
+    model = model.fit(X[:, :1], X[:, 0])
+    verb = model.predict if hasattr(model, "predict") else model.transform
+    with pytest.raises(TypeError, match="holds dates or durations"):
+        verb(values.to_numpy()[:, None])
+
+
+def test_rows_of_keys_are_refused_by_the_name_of_their_column():
+    frame = pd.DataFrame({"key": ["a", "b"] * 6, "t": TIMES, "x": X[:, 0]})
+    model = KeyedRegressor(key="key")
+    with pytest.raises(TypeError, match="Column 't' of X holds dates"):
+        model.fit(frame, X[:, 0])
+    model.fit(frame[["key", "x"]], X[:, 0])
+    with pytest.raises(ValueError, match="Column 'x' of X holds text"):
+        model.predict(frame[["key"]].assign(x="much"))
+    rows = RowRegressor().learn_one({"x": 1.0, "hour": 2.0}, 1.0)
+    assert rows.predict_one({"x": 1.0, "hour": 2.0}) != 0.0
+    for value in (TIMES[0].to_pydatetime(), TIMES[1] - TIMES[0]):
+        with pytest.raises(TypeError, match=r"Column 't' of X holds"):
+            RowRegressor().learn_one({"x": 1.0, "t": value}, 1.0)

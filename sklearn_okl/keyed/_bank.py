@@ -4,10 +4,10 @@ from functools import partial
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_array
 
 from .._flow import active, learns_from_data
 from .._linalg import ROUNDING, block_innovations, inverse_spd, may_be_inverse
+from .._validation import rows_of_numbers
 from ..features import RunningStandardScaler
 from ..learners import VAWRegressor
 from ..pipeline import StreamingPipeline
@@ -57,10 +57,10 @@ class KeyedBank:
         self.may_miss_intercept = not final.fit_intercept
 
     def rows(self, X):
-        """Return rows as finite numbers."""
+        """Return rows as finite numbers; refuse what the estimator alone would refuse."""
         if is_plain(X, 2):
             return np.ascontiguousarray(X)
-        return check_array(X, dtype=np.float64, order="C", estimator=self.estimator)
+        return rows_of_numbers(self.estimator, X)
 
     def learn(self, state, call):
         """Learn the rows of a call, but for those of keys that have left for good."""

@@ -19,6 +19,7 @@ from .._linalg import one_blas_thread
 from .._types import Any, ArrayLike, PathLike, Self
 from .._validation import check_columns, container_of, refuse_arguments, targets_of, weights_of
 from ..base import OnlineRegressor, SwapMixin, described_structure
+from ..base._answers import asked_quietly, told
 from ..base._intercept import LAST_JUDGED
 from ..untuned.many import whole
 from ._away import fetched
@@ -474,8 +475,13 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         if not X.shape[0]:
             raise ValueError("There are no rows to forecast: found array with 0 sample(s).")
         X = X if bank is None else bank.rows(X)  # the prior, too, has learnt rows as banks do
-        if not is_initial:
-            return self._ask_keys(state, bank, names, X, verb, nothing, given)
+        ask = self._ask_left if is_initial else self._ask_keys
+        with asked_quietly():
+            found = ask(state, bank, names, X, verb, nothing, given)
+            return told(found) if bank is not None and verb == "predict" else found
+
+    def _ask_left(self, state, bank, names, X, verb, nothing, given):
+        """Return the forecasts of rows of keys that have learnt what the pooled model leaves."""
         n_rows = np.zeros(len(names), dtype=np.intp)
         own = self._ask_keys(state | {"prior": None}, bank, names, X, verb, nothing, given, n_rows)
         first = fitting(state["prior"].predict(X), own.shape, verb)

@@ -2,6 +2,7 @@
 
 import copy
 import warnings
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -210,3 +211,22 @@ def test_frames_make_no_warnings_when_a_key_leaves():
         model.partial_fit(frame[:150], y[:150]).partial_fit(frame[150:], y[150:])
         assert np.isfinite(model.predict(frame)).all()
     assert not all(in_bank(model).values())
+
+
+@pytest.mark.parametrize("prior", ["pooled", "init", None])
+@pytest.mark.parametrize("n", [1, 5])
+def test_forecasts_of_rows_beyond_squares_make_no_warnings(n, prior):
+    """One row alone was forecast outside of what lets NumPy warn of nothing."""
+    for seed in range(3):
+        _, keys, X, y = stream(300, 3, seed, zipf=False)
+        model = KeyedRegressor(prior=prior).fit(X, y, keys=keys)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = model.predict(X[:n] / abs(X).max() * 1e308, keys=keys[:n])
+            assert not np.isnan(found).any()
+    X = X[:, [0, 3]]
+    model = KeyedRegressor(prior=prior).fit(X, X @ [1e3, -1e3], keys=keys)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with suppress(ValueError):  # infinity less infinity is refused; some processors keep one
+            assert np.isinf(model.predict(np.full((n, 2), 1e308), keys=keys[:n])).all()
