@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from importlib.util import find_spec
 from numbers import Integral, Real
 
 import numpy as np
@@ -14,11 +17,13 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, Self
 from .._validation import named_classes, sorted_together
+from ..features._columns import is_missing
 from ._keyed import Keyed
 from ._keys import Keys
 from ._teaching import copied
 
 _NUMBERS = {float, int, bool, type(None)}
+_OTHER_NUMBERS = (Real, Decimal, np.bool_)
 
 
 class _KnownToRiver:
@@ -51,7 +56,8 @@ class RowByRow(BaseEstimator, _KnownToRiver):
     Attributes
     ----------
     fields_ : list of str
-        The names of the fields, in the order of the first row, asked or learnt.
+        The names of the fields, in the order of the first row learnt; if rows waited then, of the
+        first of these.
     estimator_ : estimator object
         The fitted estimator, which is not to be taught by anybody else. One of keys gets the keys
         beside the rows: the fields that its `key` names are no features.
@@ -133,9 +139,9 @@ class RowByRow(BaseEstimator, _KnownToRiver):
         Parameters
         ----------
         x : dict of str to number, text or None
-            The row. Fields may come in any order. One that is missing, or None, is a gap: it is NaN
-            for the estimator, which may refuse it. A field that the first row did not have is an
-            error.
+            The row; dates are taken, too. Fields may come in any order. One that is missing, or
+            None, is a gap: it is NaN for the estimator, which may refuse it. A field that the first
+            row did not have is an error; which these are is open until a row is learnt, or waits.
         y : number, or label
             Its target.
         key : str, number or tuple, default=None
@@ -145,9 +151,13 @@ class RowByRow(BaseEstimator, _KnownToRiver):
         -------
         self : object
         """
-        row = self._row(x)
+        row, keys = self._row(x), self._keys(x, key)
         model = self._begun() if "estimator_" not in vars(self) else copied(self.estimator_)
-        model.partial_fit(row, self._label(y), **self._keys(x, key), **self._classes())
+        target, classes = self._label(y), self._classes()
+        try:
+            model.partial_fit(row, target, **keys, **classes)
+        except ValueError as error:
+            raise self._naming_gaps(error, x) from error
         fields, framed = self._fields(x), hasattr(row, "columns")
         vars(self).update(
             estimator_=model, fields_=fields, _is_framed=framed, _learnt=self.n_samples_seen_ + 1
@@ -189,9 +199,8 @@ class RowByRow(BaseEstimator, _KnownToRiver):
         given_up = self.n_given_up_ + len(waiting) - len(kept)
         kept[id] = (dict(x), key, asked)
         news = {"_pending": kept, "_asked": asked, "_given_up": given_up}
-        if not vars(self).keys() & {"fields_", "_first_fields"}:
-            is_framed = hasattr(self._row(x), "columns")
-            news |= {"_first_fields": self._fields(x), "_is_framed": is_framed}
+        if "estimator_" not in vars(self):
+            news["_first_fields"] = self._fields(x)
         vars(self).update(news)
         return forecast
 
@@ -252,10 +261,13 @@ class RowByRow(BaseEstimator, _KnownToRiver):
 
     def _answer(self, verb, x, key, *arguments):
         """Return what a verb of the estimator says of one row, or None before there is one."""
-        row = self._row(x)
+        row, keys = self._row(x), self._keys(x, key)
         if "estimator_" not in vars(self):
             return None
-        found = getattr(self.estimator_, verb)(row, *arguments, **self._keys(x, key))[0]
+        try:
+            found = getattr(self.estimator_, verb)(row, *arguments, **keys)[0]
+        except ValueError as error:
+            raise self._naming_gaps(error, x) from error
         return found.item() if isinstance(found, np.generic) else found
 
     def _unfitted(self):
@@ -293,15 +305,51 @@ class RowByRow(BaseEstimator, _KnownToRiver):
             raise ValueError(f"The row has no field {missing[0]!r}, which is its key.")
         if names:
             key = x[names[0]] if len(names) == 1 else tuple(x[name] for name in names)
-        return {} if key is None else {"keys": [key]}
+        if key is None:
+            return {}
+        if "estimator_" not in vars(self):  # which will refuse them itself
+            Keys(None).split(np.zeros((1, 1)), [key])
+        return {"keys": [key]}
 
     def _fields(self, x):
-        """Return the names of the fields: those of the first row, if there is one, or of this."""
-        known = vars(self).get("fields_") or vars(self).get("_first_fields")
+        """Return the names of the fields: those of the first row learnt, or that waits, or of this.
+
+        Where nothing was learnt and nothing waits the fields of rows that have gone bind nobody.
+        """
+        known = vars(self).get("fields_")
+        if known is None and self._waiting():
+            known = vars(self).get("_first_fields")
         return known or [name for name in x if name not in self._key_fields()]
 
     def _row(self, x):
-        """Return a row as the estimator takes it: numbers, or a frame if there is text."""
+        """Return a row as the estimator takes it: numbers, or a frame if there may be text."""
+        fields = self._known_fields(x)
+        values = list(map(x.get, fields))
+        are_numbers = _are_numbers(values)
+        if not are_numbers:
+            _refuse_others(fields, values)
+        if "estimator_" not in vars(self):
+            is_framed = not are_numbers or _may_be_text(values)
+        else:
+            is_framed = vars(self).get("_is_framed", False)
+        if is_framed:
+            import pandas as pd
+
+            values = [None if is_missing(value) else value for value in values]
+            return pd.DataFrame([values], columns=list(map(str, fields)))
+        if not are_numbers:
+            other = [n for n, v in zip(fields, values, strict=True) if not _are_numbers([v])]
+            raise ValueError(
+                f"The fields {other} hold text or dates, and the first row held numbers. Give "
+                "numbers, or begin anew with text, dates or gaps in the first row."
+            )
+        try:
+            return np.array([values], dtype=np.float64)  # None is NaN
+        except OverflowError as error:
+            raise ValueError(f"The row holds a number beyond float64: {error}.") from error
+
+    def _known_fields(self, x):
+        """Return the names of the fields; refuse a row that has others, or none."""
         if not isinstance(x, Mapping):
             raise TypeError(f"A row is a dict of fields, got a {type(x).__name__}.")
         fields = self._fields(x)
@@ -309,32 +357,45 @@ class RowByRow(BaseEstimator, _KnownToRiver):
             raise ValueError("The row has no fields, besides its key.")
         new = x.keys() - set(fields) - set(self._key_fields())
         if new:
+            advice = (
+                "begin anew with all fields in the first row"
+                if "estimator_" in vars(self)
+                else "forget the rows that wait: nothing was learnt yet"
+            )
             raise ValueError(
                 f"The row has fields {sorted(map(str, new))} that the first row did not have, "
-                f"{fields}. Leave them out, or begin anew with all fields in the first row."
+                f"{fields}. Leave them out, or {advice}."
             )
-        values = list(map(x.get, fields))
-        if not vars(self).get("_is_framed", False):
-            if _are_numbers(values):
-                try:
-                    return np.array([values], dtype=np.float64)  # None is NaN
-                except OverflowError as error:
-                    raise ValueError(f"The row holds a number beyond float64: {error}.") from error
-            if "estimator_" in vars(self):
-                other = [n for n, v in zip(fields, values, strict=True) if not _are_numbers([v])]
-                raise ValueError(
-                    f"The fields {other} hold text, or what is no number, and the first row held "
-                    "numbers. Give text in the first row too, or numbers."
-                )
-        import pandas as pd
+        return fields
 
-        return pd.DataFrame([values], columns=list(map(str, fields)))
+    def _naming_gaps(self, error, x):
+        """Return an error of the estimator; where it is one of NaN it names the fields."""
+        gaps = [name for name in self._fields(x) if is_missing(x.get(name))]
+        if not gaps or type(error) is not ValueError or "NaN" not in str(error):
+            return error
+        return ValueError(f"The fields {gaps} are missing, or None: {error}")
 
 
 def _are_numbers(values):
     """Tell whether all values are numbers or None; of most it is their type that tells."""
     kinds = set(map(type, values))
-    return kinds <= _NUMBERS or all(issubclass(kind, Real) for kind in kinds - _NUMBERS)
+    return kinds <= _NUMBERS or all(issubclass(kind, _OTHER_NUMBERS) for kind in kinds - _NUMBERS)
+
+
+def _may_be_text(values):
+    """Tell whether a field of a first row of numbers is a gap: what it will hold nobody knows."""
+    return any(map(is_missing, values)) and find_spec("pandas") is not None
+
+
+def _refuse_others(fields, values):
+    """Refuse values that no estimator can use, by the name of their field."""
+    known = (*_OTHER_NUMBERS, str, date, np.datetime64)
+    for name, value in zip(fields, values, strict=True):
+        if not (isinstance(value, known) or is_missing(value)):
+            raise ValueError(
+                f"The fields {[name]} hold {value!r}, a {type(value).__name__}: give a number, "
+                "text, a date, or None for a gap."
+            )
 
 
 @inherit_documentation
@@ -352,8 +413,9 @@ class RowRegressor(RowByRow):
     Notes
     -----
     *Cost.* A call of the estimator for one row, and some tens of microseconds; where 10 000 rows
-    wait `ask` and `tell` copy where these are, which is about a tenth of a millisecond more. A row
-    that holds text is handed on as a frame of pandas, and costs a millisecond.
+    wait `ask` and `tell` copy where these are, which is about a tenth of a millisecond more. If the
+    first row holds text, dates or gaps, which may become text, rows are handed on as frames of
+    pandas, and each costs a millisecond.
 
     *River.* Where River is loaded, it takes this for a regressor of its own:
     ``river.evaluate.progressive_val_score`` and its pipelines work.

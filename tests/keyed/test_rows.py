@@ -3,6 +3,8 @@
 import copy
 import inspect
 import pickle
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -80,6 +82,85 @@ def test_the_first_row_may_be_one_that_is_asked():
     model.tell(1, 1.0).tell(2, 2.0)
     assert model.fields_ == ["a", "b", "kind"]
     from_bytes(to_bytes(model)).learn_one({"kind": "q", "b": 1.0}, 1.0)
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+@pytest.mark.parametrize("first", [{"key": "a", "lod": 1.0}, {"key": "a", "x": 1.0}])
+def test_fields_are_free_while_nothing_is_learnt_and_nothing_waits(first, is_read):
+    """One `ask` bound the fields for ever, forgotten or not."""
+    model = RowRegressor(KeyedRegressor(key="key"))
+    model.ask(0, first)
+    full = {"x": 1.0, "heat": 20.0, "key": "b"}
+    with pytest.raises(ValueError, match=r"did not have.*forget the rows that wait"):
+        model.ask(1, full)
+    model.forget(0)
+    model = from_bytes(to_bytes(model)) if is_read else model
+    model.ask(1, full)
+    with pytest.raises(ValueError, match="did not have"):
+        model.ask(2, full | {"more": 1.0})
+    model.tell(1, 1.0)
+    assert model.fields_ == ["x", "heat"]
+    with pytest.raises(ValueError, match="begin anew"):
+        model.learn_one(first | {"lod": 2.0}, 1.0)
+
+
+@pytest.mark.parametrize("estimator", [KeyedRegressor(key="key"), KeyedRegressor(VAWRegressor())])
+@pytest.mark.parametrize("is_learnt", [False, True])
+@pytest.mark.parametrize("bad", [[1, 2], {"lat": 1}, ("a",), 1j, b"a", np.ones(1)])
+def test_what_no_estimator_can_use_is_refused_when_asked(bad, is_learnt, estimator):
+    """It waited, and failed without the name of the field when its label came."""
+    row = {"load": 1.0, "heat": 2.0} | ({"key": "a"} if estimator.key else {})
+    model = RowRegressor(estimator)
+    if is_learnt:
+        model.learn_one(row, 1.0)
+    with pytest.raises(ValueError, match=r"The fields \['heat'\] hold "):
+        model.ask(0, row | {"heat": bad})
+    for key in ([1], None, float("nan")):
+        if estimator.key:
+            with pytest.raises((TypeError, ValueError), match="key"):
+                model.ask(0, row | {"key": key})
+    assert model.n_pending_ == 0
+
+
+@pytest.mark.parametrize("value", [np.True_, np.float32(1.0), Decimal(1), Fraction(1), np.int64(1)])
+def test_numbers_of_all_types_are_numbers(value):
+    model = RowRegressor(VAWRegressor()).learn_one({"x": 1.0}, 1.0)
+    assert model.predict_one({"x": value}) == model.predict_one({"x": 1.0})
+
+
+def test_gaps_and_text_that_an_estimator_refuses_are_named():
+    for model in (RowRegressor(), RowRegressor(VAWRegressor())):
+        for x in ({"a": 1.0, "b": None}, {"b": float("nan"), "a": 1.0}):
+            model.ask(0, x)
+            with pytest.raises(ValueError, match=r"The fields \['b'\] are missing.*NaN"):
+                model.tell(0, 1.0)
+            model.forget(0)
+        model.ask(0, {"a": 1.0, "b": "n/a"})
+        with pytest.raises(ValueError, match="Column 'b' of X holds text"):
+            model.tell(0, 1.0)
+        model.forget(0)
+        model.learn_one({"a": 1.0}, 1.0)
+
+
+@pytest.mark.parametrize("gap", [None, float("nan"), "absent"])
+@pytest.mark.parametrize("values", ["ab", [0.5, 1.5]])
+def test_what_a_field_holds_is_open_while_it_has_been_gaps(gap, values):
+    """A first row without the category refused text for ever."""
+    pytest.importorskip("pandas")
+    estimator = OnlineKernelRegressor(budget="tiny", random_state=0)
+    for n_gaps in (1, 3):
+        model = RowRegressor(estimator)
+        for t in range(n_gaps):
+            model.learn_one({"x": float(t), "kind": None if gap == "absent" else gap}, 1.0)
+        for t, kind in enumerate(np.random.default_rng(n_gaps).integers(2, size=60).tolist()):
+            model.ask(t, {"x": t % 3, "kind": values[kind]})
+            model.tell(t, 5.0 * kind)
+        model = from_bytes(to_bytes(model))
+        low, high = (model.predict_one({"kind": value, "x": 1}) for value in values)
+        assert low + 2.0 < high
+        other = "c" if values != "ab" else 1.0
+        with pytest.raises(ValueError, match="a column is of one kind"):
+            model.learn_one({"x": 1.0, "kind": other}, 1.0)
 
 
 @pytest.mark.parametrize(("limits", "left"), [({"max_pending": 7}, 7), ({"max_age": 5}, 5)])
