@@ -13,10 +13,8 @@ from .._types import Any, ArrayLike, Self
 
 _POWERS = np.array([0.1, 0.25, 0.5])  # bets on small p: a few rows far off, or many somewhat
 _A_DOUBLING = 8  # bins for losses: two within a twelfth of each other count as one size
-_LOWEST = -60.0  # doublings, from 1e-18 to 1e18
-_N_BINS = 960
-_N, _SUM, _RECENT, _WEIGHT, _TOLD, _HELD, _SINCE, _ALARMS, _LAST_ALARM, _LAST = range(10)
-_N_PARTS = 10  # numbers of a key
+_N, _SUM, _RECENT, _WEIGHT, _TOLD, _HELD, _SINCE, _ALARMS, _LAST_ALARM, _LAST, _LOWEST = range(11)
+_N_PARTS = 11  # numbers of a key
 
 
 class LossMonitor(BaseEstimator):
@@ -56,8 +54,9 @@ class LossMonitor(BaseEstimator):
     supermartingale. A model that still learns has losses that fall, which makes alarms rarer.
     Losses that rise and fall slowly, as with the season, are not exchangeable and sound it.
 
-    *Cost.* Some tens of microseconds a row, eight kilobytes a key. Losses are kept as counts of
-    their sizes, in steps of a twelfth.
+    *Cost.* Some tens of microseconds a row. Losses are kept as counts of their sizes, in steps of a
+    twelfth, from the least positive one since the last alarm to the largest: 64 bytes for each
+    factor of two between these, some kilobytes a key. They may be in any unit.
 
     References
     ----------
@@ -120,12 +119,14 @@ class LossMonitor(BaseEstimator):
         held = np.full(len(losses), np.nan) if held is None else np.asarray(held, dtype=float)
         state = vars(self).get("_state", {"t": 0, "keys": {}, "alarms": []})
         known, own, alarms = dict(state["keys"]), set(), []
-        for t, (key, loss, within) in enumerate(zip(keys, losses, held, strict=True), state["t"]):
-            if key not in own:
-                own.add(key)
-                known[key] = tuple(map(np.copy, known[key])) if key in known else _fresh()
-            if self._learn(*known[key], loss, within, t + 1):
-                alarms.append(key)
+        rows = enumerate(zip(keys, losses, held, strict=True), state["t"] + 1)
+        with np.errstate(over="ignore"):  # sums of losses may be infinite
+            for t, (key, loss, within) in rows:
+                if key not in own:
+                    own.add(key)
+                    known[key] = list(map(np.copy, known[key])) if key in known else _fresh()
+                if self._learn(known[key], loss, within, t):
+                    alarms.append(key)
         self._state = {"t": state["t"] + len(losses), "keys": known, "alarms": alarms}
         return self
 
@@ -174,9 +175,9 @@ class LossMonitor(BaseEstimator):
             raise AttributeError(f"There is no {name} before the first loss; call 'update'.")
         return self._state
 
-    def _learn(self, numbers, counts, evidence, loss, within, now):
+    def _learn(self, one, loss, within, now):
         """Take one loss of a key; tell whether it sounds the alarm."""
-        fading = 1.0 - 1.0 / self.recent
+        (numbers, _, evidence), fading = one, 1.0 - 1.0 / self.recent
         numbers[_N] += 1.0
         numbers[_SUM] += loss
         numbers[_RECENT] = fading * numbers[_RECENT] + loss
@@ -185,15 +186,13 @@ class LossMonitor(BaseEstimator):
         if within == within:
             numbers[_TOLD] += 1.0
             numbers[_HELD] += bool(within)
-        size = _bin(loss)
-        counts[size] += 1
         numbers[_SINCE] += 1.0
-        p = counts[size:].sum() / numbers[_SINCE]
+        p = _no_smaller(one, loss) / numbers[_SINCE]
         evidence += 1.0
         evidence *= _POWERS * p ** (_POWERS - 1.0)
         if evidence.mean() < self.alarm_every:
             return False
-        counts[...], evidence[...], numbers[_SINCE] = 0, 0.0, 0.0
+        one[1], evidence[...], numbers[_SINCE] = one[1][:0], 0.0, 0.0
         numbers[_ALARMS] += 1.0
         numbers[_LAST_ALARM] = numbers[_N]
         return True
@@ -215,13 +214,22 @@ def _names(keys):
     return names
 
 
-def _bin(loss):
-    """Return the size of a loss as a whole number."""
-    if loss <= 0.0:
-        return 0
-    return int(min(max((np.log2(loss) - _LOWEST) * _A_DOUBLING, 0.0), _N_BINS - 1.0))
+def _no_smaller(one, loss):
+    """Count a loss of a key; return how many since the last alarm are of no smaller size."""
+    numbers, counts, _ = one
+    if loss <= 0.0:  # which no loss is below; it need not be counted
+        return numbers[_SINCE]
+    size = np.floor(min(np.log2(loss), 1024.0) * _A_DOUBLING)
+    lowest = numbers[_LOWEST] if len(counts) else size
+    numbers[_LOWEST] = min(lowest, size)
+    before, place = int(lowest - numbers[_LOWEST]), int(size - numbers[_LOWEST])
+    after = max(place + 1 - before - len(counts), 0)
+    if before or after:
+        one[1] = counts = np.pad(counts, (before, after))
+    counts[place] += 1
+    return counts[place:].sum()
 
 
 def _fresh():
     """Return the numbers of a key, the counts of its losses, and the evidence against it."""
-    return np.zeros(_N_PARTS), np.zeros(_N_BINS, dtype=np.int64), np.zeros(len(_POWERS))
+    return [np.zeros(_N_PARTS), np.zeros(0, dtype=np.int64), np.zeros(len(_POWERS))]

@@ -72,6 +72,43 @@ def test_losses_that_rise_are_told_within_some_rows(factor):
     assert 0 < np.median(found) < (120 if factor == 4.0 else 25)
 
 
+@pytest.mark.parametrize("power", [-500, -80, -40, 40, 80, 480])
+@pytest.mark.parametrize("seed", range(3))
+def test_alarms_do_not_depend_on_the_unit(seed, power):
+    """Losses below 1e-18, and above 1e18, were all of one size: nothing sounded the alarm."""
+    errors = np.random.default_rng(seed).normal(size=700)
+    errors[400:] *= 30.0
+    expected = LossMonitor().update(errors**2).health()
+    found = LossMonitor().update((2.0**power * errors) ** 2).health()
+    assert expected["n_alarms"][0] > 0
+    for name in ("n_alarms", "last_alarm"):
+        assert found[name] == expected[name]
+
+
+@pytest.mark.parametrize("first", [0.0, 1e-33, 1e-300, 1e30, 1e300, np.inf])
+@pytest.mark.parametrize("size", [1, 700])
+def test_a_strange_first_loss_hides_no_rise(first, size):
+    for seed in range(3):
+        losses = np.random.default_rng(seed).normal(size=700) ** 2
+        losses[400:] *= 900.0
+        losses[0] = first
+        monitor, found = LossMonitor(1000), []
+        for low in range(0, 700, size):
+            found += monitor.update(losses[low : low + size]).alarms_
+        assert found
+        assert monitor.health()["last_alarm"][0] in range(400, 450)
+
+
+def test_losses_of_all_sizes_one_after_another_sound_the_alarm_at_each_step():
+    """What came before an alarm says nothing of sizes after it."""
+    rng, found = np.random.default_rng(0), LossMonitor(1000)
+    for step in range(5):
+        found.update(rng.normal(size=300) ** 2 * 1e40**step)
+    health = found.health()
+    assert health["n_alarms"][0] == 4
+    assert 1200 < health["last_alarm"][0] < 1230
+
+
 def test_a_fleet_of_which_one_device_breaks():
     rng = np.random.default_rng(1)
     keys, X = rng.integers(5, size=1500), rng.normal(size=(1500, 2))
