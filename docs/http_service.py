@@ -6,12 +6,15 @@
     POST /tell  {"id": "a1", "y": 3.0}                                -> {"learnt": 17}
     GET  /health
 
-Whatever was answered is on the disk. Who got no answer asks again: 409 says that it was done.
+Whatever was answered is on the disk. Who got no answer sends the same again: 409 says that the row
+waits already, and 404 that no such row waits: its label was learnt, or it was given up, or never
+asked. After 503 the file could not be written, and nothing was done.
 """
 
 import json
 import sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from math import isfinite
 
 from sklearn_okl import KeyedRegressor, RowRegressor, Store
 from sklearn_okl.evaluation import LossMonitor
@@ -22,19 +25,17 @@ class Service:
 
     def __init__(self, path):
         self.store = Store(path)
-        if self.store.batch is None:
-            keyed = KeyedRegressor(key="device", max_keys=10_000, store=str(path))
-            self.model = RowRegressor(keyed, max_pending=100_000)
-        else:
-            self.model = self.store.load()
+        self.model = self._committed()
         self.asked, self.monitor = {}, LossMonitor()  # of this process: they watch, no more
 
     def ask(self, id, row):
         """Forecast a row, and keep it for its label."""
         forecast = self.model.ask(id, row)
-        self.asked[id] = row["device"], forecast
         self._commit()
-        return {"forecast": forecast}
+        self.asked[id] = row["device"], forecast
+        while len(self.asked) > self.model.n_pending_:  # the first of them was given up
+            del self.asked[next(iter(self.asked))]
+        return {"forecast": plain(forecast)}
 
     def tell(self, id, y):
         """Learn the label of a row."""
@@ -42,7 +43,8 @@ class Service:
         self._commit()
         if id in self.asked:
             device, forecast = self.asked.pop(id)
-            self.monitor.update([(forecast - y) ** 2], keys=[device])
+            error = forecast - y
+            self.monitor.update([error * error], keys=[device])
         return {"learnt": self.model.n_samples_seen_}
 
     def health(self):
@@ -52,12 +54,27 @@ class Service:
         counts["n_given_up_"] = model.n_given_up_
         if hasattr(self.monitor, "n_losses_"):
             table = self.monitor.health()
-            del table["coverage"]  # NaN, which JSON has not: these forecasts have no intervals
-            counts["devices"] = {name: column.tolist() for name, column in table.items()}
+            counts["devices"] = {name: list(map(plain, table[name].tolist())) for name in table}
         return counts
 
+    def _committed(self):
+        """Return the model as the file has it, or a new one."""
+        if self.store.batch is not None:
+            return self.store.load()
+        keyed = KeyedRegressor(key="device", max_keys=10_000, store=str(self.store.path))
+        return RowRegressor(keyed, max_pending=100_000)
+
     def _commit(self):
-        self.store.commit(self.model, 1 + (self.store.batch or 0))
+        try:
+            self.store.commit(self.model, 1 + (self.store.batch or 0))
+        except OSError:
+            self.model = self._committed()
+            raise
+
+
+def plain(value):
+    """Return a value as JSON has it: NaN and infinity are none of its numbers."""
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -73,12 +90,16 @@ class Handler(BaseHTTPRequestHandler):
         verb = {"/ask": "ask", "/tell": "tell"}.get(self.path)
         if verb is None:
             return self._say(404, {})
+        service, status = self.server.service, 400
         try:
             given = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
-            answer = getattr(self.server.service, verb)(**given)
+            if service.model.waits(given["id"]) != (verb == "tell"):
+                status = 409 if verb == "ask" else 404
+            answer = getattr(service, verb)(**given)
         except (ValueError, TypeError, KeyError) as error:
-            was_done = "waiting" in str(error)
-            return self._say(409 if was_done else 400, {"error": str(error)})
+            return self._say(status, {"error": str(error)})
+        except OSError as error:
+            return self._say(503, {"error": str(error)})
         return self._say(200, answer)
 
     def _say(self, status, answer):

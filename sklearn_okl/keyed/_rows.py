@@ -5,9 +5,6 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
-from datetime import date
-from decimal import Decimal
-from importlib.util import find_spec
 from numbers import Integral, Real
 
 import numpy as np
@@ -18,12 +15,10 @@ from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, Self
 from .._validation import named_classes, sorted_together
 from ..features._columns import is_missing
+from ._fields import are_numbers, may_be_text, refuse_others
 from ._keyed import Keyed
 from ._keys import Keys
 from ._teaching import copied
-
-_NUMBERS = {float, int, bool, type(None)}
-_OTHER_NUMBERS = (Real, Decimal, np.bool_)
 
 
 class _KnownToRiver:
@@ -138,8 +133,8 @@ class RowByRow(BaseEstimator, _KnownToRiver):
 
         Parameters
         ----------
-        x : dict of str to number, text or None
-            The row; dates are taken, too. Fields may come in any order. One that is missing, or
+        x : dict of str to number, text, date or None
+            The row. Fields may come in any order. One that is missing, or
             None, is a gap: it is NaN for the estimator, which may refuse it. A field that the first
             row did not have is an error; which these are is open until a row is learnt, or waits.
         y : number, or label
@@ -184,7 +179,7 @@ class RowByRow(BaseEstimator, _KnownToRiver):
             If a row of this id is waiting already.
         """
         self._validate_params()
-        if self._waits(id):
+        if self.waits(id):
             raise ValueError(
                 f"A row with id={id!r} is waiting for its label already. Give each row its own id."
             )
@@ -220,7 +215,7 @@ class RowByRow(BaseEstimator, _KnownToRiver):
         ValueError
             If no row of this id waits: it was never asked, was told already, or was given up.
         """
-        if not self._waits(id):
+        if not self.waits(id):
             raise ValueError(
                 f"No row with id={id!r} is waiting: it was never asked, its label has come "
                 f"already, or it was given up (max_pending={self.max_pending}, "
@@ -240,19 +235,32 @@ class RowByRow(BaseEstimator, _KnownToRiver):
         ValueError
             If no row of this id waits.
         """
-        if not self._waits(id):
+        if not self.waits(id):
             raise ValueError(f"No row with id={id!r} is waiting.")
         vars(self).update(_pending=self._without(id), _given_up=self.n_given_up_ + 1)
         return self
 
-    def _waiting(self):
-        return vars(self).get("_pending", {})
+    @explained_by(tell)
+    def waits(self, id: Any) -> bool:
+        """Tell whether a row waits for its label.
 
-    def _waits(self, id):
+        Returns
+        -------
+        waits : bool
+            False if it was never asked, was told already, or was given up.
+
+        Raises
+        ------
+        TypeError
+            If the id is not hashable.
+        """
         try:
             return id in self._waiting()
         except TypeError as error:
             raise TypeError(f"id={id!r} is {error}: give text, a number or a tuple.") from error
+
+    def _waiting(self):
+        return vars(self).get("_pending", {})
 
     def _without(self, id):
         kept = self._waiting().copy()
@@ -325,11 +333,11 @@ class RowByRow(BaseEstimator, _KnownToRiver):
         """Return a row as the estimator takes it: numbers, or a frame if there may be text."""
         fields = self._known_fields(x)
         values = list(map(x.get, fields))
-        are_numbers = _are_numbers(values)
-        if not are_numbers:
-            _refuse_others(fields, values)
+        of_numbers = are_numbers(values)
+        if not of_numbers:
+            refuse_others(fields, values)
         if "estimator_" not in vars(self):
-            is_framed = not are_numbers or _may_be_text(values)
+            is_framed = not of_numbers or may_be_text(values)
         else:
             is_framed = vars(self).get("_is_framed", False)
         if is_framed:
@@ -337,8 +345,8 @@ class RowByRow(BaseEstimator, _KnownToRiver):
 
             values = [None if is_missing(value) else value for value in values]
             return pd.DataFrame([values], columns=list(map(str, fields)))
-        if not are_numbers:
-            other = [n for n, v in zip(fields, values, strict=True) if not _are_numbers([v])]
+        if not of_numbers:
+            other = [n for n, v in zip(fields, values, strict=True) if not are_numbers([v])]
             raise ValueError(
                 f"The fields {other} hold text or dates, and the first row held numbers. Give "
                 "numbers, or begin anew with text, dates or gaps in the first row."
@@ -374,28 +382,6 @@ class RowByRow(BaseEstimator, _KnownToRiver):
         if not gaps or type(error) is not ValueError or "NaN" not in str(error):
             return error
         return ValueError(f"The fields {gaps} are missing, or None: {error}")
-
-
-def _are_numbers(values):
-    """Tell whether all values are numbers or None; of most it is their type that tells."""
-    kinds = set(map(type, values))
-    return kinds <= _NUMBERS or all(issubclass(kind, _OTHER_NUMBERS) for kind in kinds - _NUMBERS)
-
-
-def _may_be_text(values):
-    """Tell whether a field of a first row of numbers is a gap: what it will hold nobody knows."""
-    return any(map(is_missing, values)) and find_spec("pandas") is not None
-
-
-def _refuse_others(fields, values):
-    """Refuse values that no estimator can use, by the name of their field."""
-    known = (*_OTHER_NUMBERS, str, date, np.datetime64)
-    for name, value in zip(fields, values, strict=True):
-        if not (isinstance(value, known) or is_missing(value)):
-            raise ValueError(
-                f"The fields {[name]} hold {value!r}, a {type(value).__name__}: give a number, "
-                "text, a date, or None for a gap."
-            )
 
 
 @inherit_documentation

@@ -7,6 +7,8 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+from http.server import HTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -33,11 +35,15 @@ def never_stopped(rows, y, late):
     return found
 
 
-def test_a_service_that_begins_again_goes_on(tmp_path):
+def service_module():
     spec = importlib.util.spec_from_file_location("http_service", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    rows, y = stream(14)
+    return module
+
+
+def test_a_service_that_begins_again_goes_on(tmp_path):
+    module, (rows, y) = service_module(), stream(14)
     service, found = module.Service(tmp_path / "s.db"), []
     for t, row in enumerate(rows):
         if t in (1, 9):
@@ -51,6 +57,87 @@ def test_a_service_that_begins_again_goes_on(tmp_path):
     assert (health["n_pending_"], health["n_samples_seen_"]) == (4, 10)
     assert sum(health["devices"]["n_rows"]) == 1  # asked since the restart
     service.store.close()
+
+
+@pytest.fixture
+def served(tmp_path):
+    """A service in this process, which answers one request after another, and its port."""
+    module = service_module()
+    server = HTTPServer(("127.0.0.1", 0), module.Handler)
+    ready = threading.Event()
+
+    def serve():
+        server.service = module.Service(tmp_path / "s.db")  # SQLite is of one thread
+        ready.set()
+        server.serve_forever()
+        server.service.store.close()
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    ready.wait()
+    yield server.service, server.server_port
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_what_was_not_done_is_not_said_to_have_been(served):
+    """Whatever spoke of waiting was answered by 409, also a field of that name."""
+    _, port = served
+    row = {"device": "a", "load": 0.1}
+    assert post(port, "/ask", id="1", row=row)[0] == 200
+    assert post(port, "/ask", id="1", row=row)[0] == 409
+    assert post(port, "/ask", id="2", row=row | {"waiting": 3.0})[0] == 400
+    assert post(port, "/ask", id="2", row={"load": 0.1})[0] == 400
+    assert post(port, "/tell", id="2", y=1.0)[0] == 404
+    assert post(port, "/tell", id="1", y="waiting")[0] == 400
+    assert post(port, "/tell", y=1.0)[0] == 400
+    assert post(port, "/tell", id="1", y=1.0) == (200, {"learnt": 1})
+    assert post(port, "/tell", id="1", y=1.0)[0] == 404
+    assert get(port, "/health")["n_pending_"] == 0
+
+
+def test_rows_that_were_given_up_are_not_held(served):
+    service, port = served
+    service.model.set_params(max_pending=3)
+    for t in range(12):
+        assert post(port, "/ask", id=t, row={"device": "a", "load": 0.1 * t})[0] == 200
+        if t % 4 == 3:
+            assert post(port, "/tell", id=t, y=1.0)[0] == 200
+        assert len(service.asked) <= service.model.n_pending_ <= 3
+    assert list(service.asked) == [9, 10]
+    assert sum(get(port, "/health")["devices"]["n_rows"]) == 3
+
+
+def test_a_file_that_cannot_be_written_is_said_and_nothing_is_done(served, monkeypatch):
+    """The connection broke, and the model was ahead of its file."""
+    service, port = served
+
+    def fail(*_):
+        raise OSError("the disk is full")
+
+    for t in range(3):
+        given = {"id": t, "row": {"device": "a", "load": float(t)}}
+        with monkeypatch.context() as patch:
+            patch.setattr(service.store, "commit", fail)
+            assert post(port, "/ask", **given) == (503, {"error": "the disk is full"})
+        assert post(port, "/ask", **given)[0] == 200
+        with monkeypatch.context() as patch:
+            patch.setattr(service.store, "commit", fail)
+            assert post(port, "/tell", id=t, y=1.0)[0] == 503
+        assert get(port, "/health")["n_samples_seen_"] == t
+        assert post(port, "/tell", id=t, y=1.0) == (200, {"learnt": t + 1})
+
+
+def test_numbers_that_json_has_not_are_none(served):
+    service, port = served
+    for t, y in enumerate((1.0, -1.0)):
+        post(port, "/ask", id=t, row={"device": "a", "load": 1.0, "heat": 2.0 * t})
+        post(port, "/tell", id=t, y=y)
+    service.monitor.update([np.inf], keys=["a"])
+    health = get(port, "/health")
+    assert health["devices"]["mean_loss"] == health["devices"]["coverage"] == [None]
+    assert service_module().plain(float("nan")) is None
 
 
 @pytest.mark.long
@@ -70,7 +157,7 @@ def test_a_service_that_is_killed_goes_on(tmp_path):
                 process.stdout.close()
                 connection.close()
                 process, port = start(tmp_path)
-                assert post(port, "/tell", id=str(t - 5), y=y[t - 5])[0] in (200, 409)
+                assert post(port, "/tell", id=str(t - 5), y=y[t - 5])[0] in (200, 404)
             elif t >= 5:
                 assert post(port, "/tell", id=str(t - 5), y=y[t - 5])[0] == 200
             status, answer = post(port, "/ask", id=str(t), row=row)
