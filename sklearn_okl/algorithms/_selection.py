@@ -133,10 +133,9 @@ class OKSClassifier(LossOfLabels, OKSRule, KernelSelector, OnlineClassifier):
     *Horizon.* Without one the theorem holds for each stretch between two fresh starts, which forget
     the weights, not the functions, and the sum of the stretches' bounds is of the same order.
 
-    *Long steps.* With a smooth loss the step size is held to :math:`\delta / (K \beta)`,
-    :math:`\beta` the Lipschitz constant of the slope (2 for the squared hinge, 1/4 for the logistic
-    loss), so that no step overshoots. Only a `step_scale` and a `horizon` that are both given are
-    taken at their word.
+    *Long steps.* Those of smooth losses are held to :math:`\delta / (K \beta)`, :math:`\beta` the
+    Lipschitz constant of the slope (2 for the squared hinge, 1/4 for the logistic loss), so that
+    none overshoots, unless `step_scale` and `horizon` are both given.
 
     *Departures.*
 
