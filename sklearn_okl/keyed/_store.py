@@ -26,6 +26,7 @@ from ._away import (
 )
 from ._entries import Entries
 from ._keyed import Keyed, check_records, shaped
+from ._waiting import divided, read_back, with_rows
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS shell (one INTEGER PRIMARY KEY CHECK (one = 1), batch INTEGER,
@@ -37,6 +38,8 @@ CREATE TABLE IF NOT EXISTS keys (place INTEGER PRIMARY KEY, key TEXT NOT NULL UN
 CREATE TABLE IF NOT EXISTS away (key TEXT PRIMARY KEY, n_rows INTEGER NOT NULL,
                                  last INTEGER NOT NULL, is_record INTEGER NOT NULL,
                                  content BLOB NOT NULL, checksum INTEGER);
+CREATE TABLE IF NOT EXISTS waiting (number INTEGER PRIMARY KEY, content BLOB NOT NULL,
+                                    checksum INTEGER);
 """
 _SUMS = {  # of a format, the tables that get checksums
     1: ("shell", "keys"),
@@ -55,7 +58,7 @@ class Store:
     It is a SQLite database. A commit is one transaction: after a crash, whatever its moment, the
     file holds the model as of the last commit that returned, or of the one that was under way, and
     the number of its batch. Of a model of keys a commit writes the keys that have changed since the
-    last one.
+    last one, and of rows that wait for their labels those that are new.
 
     Parameters
     ----------
@@ -80,7 +83,10 @@ class Store:
     -----
     *Cost.* That of writing the keys that have changed, some 10 kB each in a bank of 32 features,
     and one of waiting for the disk. Keys that are no bank are written as by :func:`to_bytes`, some
-    milliseconds each. The first commit of an object writes all keys.
+    milliseconds each. A row that waits in a :class:`RowRegressor` is written once, some hundred
+    bytes; then a commit looks at it for a quarter of a microsecond. One that holds what `trusted`
+    has to name, such as a date, is written by each commit while it waits, in half a millisecond.
+    The first commit of an object writes all keys and rows.
 
     *Batches.* A queue that delivers at least once gives its batches numbers. One that is not above
     the last committed is refused, so that nothing is learnt twice::
@@ -117,6 +123,7 @@ class Store:
     ) -> None:
         self.path, self.trusted, self.max_bytes = Path(path), trusted, max_bytes
         self._written = None  # key -> mark, as the file has it; None: nobody has looked
+        self._written_rows = {}  # number -> row that waits
         self._is_closed = False
         if self.path.is_dir():
             raise ValueError(f"{self.path} is a folder. Give the path of a file in it.")
@@ -207,8 +214,11 @@ class Store:
         entries = Entries() if keyed is None else keyed._state["entries"]
         leaving, n_stored = self._away(keyed)
         settled = {"leaving": Entries(), "n_stored": n_stored + len(leaving)} if leaving else {}
-        shell = to_bytes(_changed(model, settled | {"entries": Entries()}), trusted=self.trusted)
-        written = {} if self._written is None else self._written
+        known = self._written, self._written_rows
+        written, written_rows = ({}, {}) if self._written is None else known
+        waiting, asked, others = divided(model, written_rows)
+        rest = _changed(with_rows(model, others), settled | {"entries": Entries()})
+        shell = to_bytes(rest, trusted=self.trusted)
         now = entries.marks()
         changed = [(key, entries.get(key)) for key in now if written.get(key) is not now[key]]
         gone = [(text_of(key),) for key in written if key not in now]
@@ -231,8 +241,9 @@ class Store:
                     "would count twice. Load the model again, and leave out batches up to there."
                 )
             self._write_keys(rows, gone, away, n_stored)
+            self._write_rows(asked, [(one,) for one in written_rows if one not in waiting])
             kept = last if batch is None else int(batch)
-            _, *columns = summed(len(now), kept, shell)
+            _, _, *columns = summed(len(now), len(waiting), kept, shell)
             self._file.execute("INSERT OR REPLACE INTO shell VALUES (1, ?, ?, ?)", columns)
             self._file.execute("COMMIT")
         except BaseException as error:
@@ -242,7 +253,7 @@ class Store:
             if isinstance(error, sqlite().OperationalError):
                 raise OSError(f"{self.path} could not be written: {error}.") from error
             raise
-        self._written, self._written_at = now, version
+        self._written, self._written_rows, self._written_at = now, waiting, version
         if settled:
             keyed._state = keyed._state | settled
         return self
@@ -268,6 +279,12 @@ class Store:
                 f"{n_stored + len(away)}: it is not the one that they have gone from. Load "
                 "the model again, or give it a store of its own."
             )
+
+    def _write_rows(self, asked, told):
+        if self._written is None:
+            self._file.execute("DELETE FROM waiting")
+        self._file.executemany("DELETE FROM waiting WHERE number = ?", told)
+        self._file.executemany("INSERT OR REPLACE INTO waiting VALUES (?, ?, ?)", asked)
 
     def _check_commit(self, model, batch):
         if isinstance(model, type) or not hasattr(model, "__dict__"):
@@ -311,8 +328,9 @@ class Store:
                 given, entries = (self.trusted, self.max_bytes), {}
                 for row in () if found is None else rows:
                     entries[key_of(row[0])] = unpacked(row, *given)
+            waiting = self._file.execute("SELECT * FROM waiting ORDER BY number").fetchall()
             if found is not None:
-                check_sum(len(entries), *found)
+                check_sum(len(entries), len(waiting), *found)
         except (sqlite().DatabaseError, *DAMAGES) as error:
             raise damaged(self.path, error) from error
         if found is None:
@@ -324,6 +342,10 @@ class Store:
             check_records(keyed, self.path)
             entries = Entries().changed(shaped(keyed, entries))
             keyed._state["entries"] = entries
+        try:
+            self._written_rows = read_back(model, waiting)
+        except (ValueError, *DAMAGES) as error:
+            raise damaged(self.path, error) from error
         self._written, self._written_at = {} if keyed is None else entries.marks(), version
         return model
 

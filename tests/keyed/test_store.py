@@ -6,6 +6,8 @@ import sqlite3
 import subprocess
 import sys
 import time
+from datetime import date
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -143,6 +145,122 @@ def test_keys_of_all_types_models_of_any_kind_and_rows_that_wait(tmp_path):
         assert store.commit(VAWRegressor().fit(X, y)).load().n_samples_seen_ == 80
 
 
+def waiting(n, estimator, **parameters):
+    """A model of rows that has learnt two, and has n that wait."""
+    model = RowRegressor(estimator, **parameters)
+    for t in range(n + 2):
+        model.ask(("row", t), {"k": t % 2, "u": float(t)})
+    return model.tell(("row", 0), 1.0).tell(("row", 1), 2.0)
+
+
+@pytest.mark.parametrize("estimator", [KeyedRegressor(key="k"), VAWRegressor()])
+def test_a_commit_writes_rows_that_wait_once(tmp_path, estimator):
+    """Each commit wrote all of them."""
+    sizes = []
+    for n in (3, 300):
+        model = waiting(n, estimator)
+        store = Store(tmp_path / f"{n}.db").commit(model)
+        for is_read in (False, True):
+            model = store.load() if is_read else model
+            model.ask("new", {"k": 0, "u": 0.5})
+            count = store._file.total_changes
+            store.commit(model)
+            assert store._file.total_changes - count == 2  # the row, and the rest
+            count = store._file.total_changes
+            store.commit(model.tell("new", 1.0))
+            n_keys = 1 if isinstance(estimator, KeyedRegressor) else 0
+            assert store._file.total_changes - count == 2 + n_keys
+        sizes.append(len(store._file.execute("SELECT content FROM shell").fetchone()[0]))
+    assert abs(sizes[1] - sizes[0]) < 100
+
+
+@pytest.mark.parametrize("is_told", [False, True])
+def test_rows_of_all_kinds_wait_on_in_order(tmp_path, is_told):
+    rows = {
+        1: {"u": 1, "v": 2.5},
+        ("a", (2, 0.5)): {"u": None, "v": float("inf")},
+        np.int64(7): {"u": np.float32(0.1), "v": np.True_},
+        "day": {"u": 1.0, "v": date(2026, 1, 2)},
+        frozenset("ab"): {"u": 2**70, "v": "tëxt"},
+        None: {"v": "text", "u": -0.0},
+        0.25: {"u": Decimal("0.1"), "v": None},
+    }
+    model = RowRegressor(KeyedRegressor(VAWRegressor()), max_pending=8)
+    if is_told:
+        model.learn_one({"u": 1.0, "v": 2.0}, 1.0, key=("s", 1))
+        rows = {id: x for id, x in rows.items() if not isinstance(x["v"], (str, date))}
+    for t, (id, x) in enumerate(rows.items()):
+        model.ask(id, x if is_told is False else {"u": 1.0, "v": t}, key=("s", t))
+    trusted = ["builtins.frozenset", "datetime.date", "decimal.Decimal"]
+    with Store(tmp_path / "s.db", trusted=trusted) as store:
+        store.commit(model)
+    with Store(tmp_path / "s.db", trusted=trusted) as store:
+        again = store.load()
+        assert list(again._pending) == list(model._pending)
+        assert repr(list(again._pending.values())) == repr(
+            [
+                ({n: getattr(v, "item", lambda v=v: v)() for n, v in x.items()}, key, t)
+                for x, key, t in model._pending.values()
+            ]
+        )
+        for m in (model, again):
+            for t in range(4):
+                m.ask(t + 100, {"u": 1.0, "v": 2.0}, key=("s", t))
+        assert list(store.commit(again).load()._pending) == list(model._pending)
+        assert again.n_given_up_ == model.n_given_up_
+
+
+def test_rows_are_those_of_the_model_that_is_committed(tmp_path):
+    store = Store(tmp_path / "s.db")
+    for number in range(3):
+        for n in (5, 9):
+            model = waiting(n, VAWRegressor())
+            assert store.commit(model).load()._pending == model._pending
+        other = waiting(9, KeyedRegressor(key="k"))
+        other.forget(("row", 5)).ask(("row", 5), {"k": 0, "u": -1.0})
+        assert store.commit(other).load()._pending == other._pending
+        with pytest.raises(ValueError, match="not above"):
+            store.commit(other.forget(("row", 5)), 7 * number).commit(other, 7 * number)
+        assert store.load()._pending == other._pending
+    store.commit(VAWRegressor().fit([[1.0]], [1.0]))
+    assert store._file.execute("SELECT count(*) FROM waiting").fetchone() == (0,)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("DELETE FROM waiting WHERE number = 4", "bytes have changed"),
+        ("UPDATE waiting SET number = 99 WHERE number = 4", "bytes have changed"),
+        ("UPDATE waiting SET content = CAST(content || ' ' AS BLOB)", "bytes have changed"),
+        ("UPDATE waiting SET checksum = NULL, content = '[1, 2'", ""),
+        ("UPDATE waiting SET checksum = NULL, content = '[1, 2]'", ""),
+        ("UPDATE waiting SET checksum = NULL, content = '[{}, [], null]'", ""),
+        ("UPDATE waiting SET checksum = NULL, content = '[1, [[\"z\", 2]], null]'", "has fields"),
+        ("UPDATE waiting SET checksum = NULL, content = '[1, 2, 3]'", ""),
+    ],
+)
+def test_rows_that_wait_are_looked_at(tmp_path, change, words):
+    store = Store(tmp_path / "s.db").commit(waiting(6, VAWRegressor()))
+    assert store.load().n_pending_ == 6
+    store._file.execute(change)
+    with pytest.raises(ValueError, match=f"damaged: .*{words}"):
+        store.load()
+
+
+def test_rows_of_older_files_wait_on(tmp_path):
+    """They are with all else that is no key."""
+    model = waiting(6, VAWRegressor())
+    with Store(tmp_path / "s.db") as store:
+        store.commit(model)
+        given = (to_bytes(model),)
+        store._file.execute("UPDATE shell SET content = ?, checksum = NULL", given)
+        store._file.execute("DELETE FROM waiting")
+        again = store.load()
+        assert again._pending == model._pending
+        assert store.commit(again).load()._pending == model._pending
+        assert store._file.execute("SELECT count(*) FROM waiting").fetchone() == (6,)
+
+
 def test_files_that_are_no_stores_are_refused(tmp_path):
     (tmp_path / "text").write_text("no database" * 100)
     other = sqlite3.connect(tmp_path / "other.db")
@@ -203,8 +321,8 @@ def test_stores_without_checksums_are_read_and_get_them(tmp_path, version):
         store.commit(model.fit(X, y, keys=keys), 3)
         for table in ("shell", "keys", "away"):
             store._file.execute(f"ALTER TABLE {table} DROP COLUMN checksum")
-        if version == 1:
-            store._file.execute("DROP TABLE away")
+        for table in ("away", "waiting")[version - 1 :]:
+            store._file.execute(f"DROP TABLE {table}")
         store._file.execute(f"PRAGMA user_version = {version}")
     with Store(path) as store:
         again = store.load()
