@@ -44,8 +44,9 @@ class RunningUnits:
         Largest share of the rows after a change of unit that faults, or the old unit, may have: a
         new scale leaves these aside, and no others.
     absurd : float, default=50.0
-        Standard deviations from which on a value is none, unless that of the row before is near it
-        and another one, or the column often stands still.
+        Standard deviations up to which a value is believed, and counts in full where lines see it.
+        From there on it is none, unless that of the row before is near it and another one, or the
+        column often stands still.
     strange : float, default=20.0
         Usual steps from the row before that make a row strange: it may be why its target is.
     aftermath : int, default=3
@@ -247,9 +248,7 @@ class RunningUnits:
 
     def known(self, state: Any) -> Any:
         """Return what is known now of the columns, (5, 2, d)."""
-        means, variances = mean_and_variance(state["weights"], state["sums"], state["squares"])
-        centers = means if state["origin"] is None else means + state["origin"]
-        scales = deviations(centers, variances)
+        centers, scales = _center_and_scale(state)
         steady, _ = self.steady(
             state["steady"], state["weights"][None], centers[None], scales[None]
         )
@@ -286,9 +285,10 @@ class RunningUnits:
         steady = _divided(nearer - first[..., 0, :], first[..., 1, :])
         return _within(standardised, self.clip), _within(steady, _FARTHEST)
 
-    def _nearer(self, rows, center, scale):
-        """Move values further than `faulty` scales from the centre to there."""
-        far = np.where(scale > 0.0, self.faulty * scale, np.inf)
+    def _nearer(self, rows, center, scale, most=None):
+        """Move values further than `most` scales from the centre, or `faulty` ones, to there."""
+        most = self.faulty if most is None else most
+        far = np.where(scale > 0.0, most * scale, np.inf)
         return np.minimum(np.maximum(rows, center - far), center + far)
 
     def _end_block(self, state):
@@ -298,6 +298,7 @@ class RunningUnits:
         """
         block = state["block"]
         middle = np.median(block, axis=0)
+        nearer = self._nearer(block, middle, _spread(block, middle))
         # Steps from row to row, not distances from the middle: a slow column has a small spread in
         # every block, and yet the same unit. Columns of few values have no typical step.
         steps = np.abs(np.diff(block, axis=0))
@@ -323,9 +324,8 @@ class RunningUnits:
             state["roughness"] = np.where(changed, 0.0, state["roughness"])
         elif state["weights"].max() <= self.block and not state["known"].any():
             # the first one: nothing was known of what is far
-            rows = self._nearer(block, middle, _spread(block, middle))
-            _start_anew(state, (rows != block).any(axis=0), *sums_of(rows))
-            too_wide = state["steady"][1] > self.apart * self.known(state)[0, 1]  # a faulty row's
+            _start_anew(state, (nearer != block).any(axis=0), *sums_of(nearer))
+            too_wide = state["steady"][1] > self.apart * _center_and_scale(state)[1]  # a fault's
             state["steady"] = np.where(too_wide, 0.0, state["steady"])
         number, mean, squares = state["roughness"]
         number = number + telling
@@ -336,8 +336,7 @@ class RunningUnits:
         means, variances = mean_and_variance(state["weights"], state["sums"], state["squares"])
         state["known"] = np.stack([means, deviations(means + state["origin"], variances)])
         if len(state["came"]):
-            rows = self._nearer(block, middle, _spread(block, middle))
-            state["together"] = _slopes.learned(state["together"], rows, state["came"], changed)
+            state["together"] = _slopes.learned(state["together"], nearer, state["came"], changed)
         state["block"], state["came"] = block[:0], state["came"][:0]
         return changed
 
@@ -347,7 +346,7 @@ class RunningUnits:
         A line that goes on through a new level is none of them, see `_goes_on`.
         """
         (old, scale), (first, unit) = before, state["steady"]
-        new, new_scale = self.known(state)[0]
+        new, new_scale = _center_and_scale(state)
         known = columns & (scale > 0.0) & (new_scale > 0.0)
         ratio = new_scale / np.where(known, scale, 1.0)
         steady = np.stack([new - (old - first) * ratio, unit * ratio])
@@ -414,10 +413,9 @@ class RunningUnits:
         That is as it is, but for what was beyond all that counts: no forecast is to leap because a
         block has ended.
         """
-        center, variance = mean_and_variance(state["weights"], state["sums"], state["squares"])
-        most = self.absurd * deviations(center + state["origin"], variance)
-        seen = np.minimum(np.maximum(mean, center - most), center + most)
-        beyond = np.where(columns, mean - seen, 0.0)
+        center, scale = _center_and_scale(state)
+        center = center - state["origin"]
+        beyond = np.where(columns, mean - self._nearer(mean, center, scale, self.absurd), 0.0)
         first, unit = state["steady"]
         state["steady"] = np.stack([first + beyond, unit])
 
@@ -495,6 +493,13 @@ def mean_and_variance(weights, sums, squares):
     """Return what sums say of a column; 0 where there is nothing to divide."""
     weights = np.maximum(weights, 1.0)  # below 1 only where there is nothing to divide
     return sums / weights, squares / weights
+
+
+def _center_and_scale(state):
+    """Return the centres and scales (d,) of columns by all that is known of them."""
+    means, variances = mean_and_variance(state["weights"], state["sums"], state["squares"])
+    centers = means if state["origin"] is None else means + state["origin"]
+    return centers, deviations(centers, variances)
 
 
 def deviations(centers, variances):

@@ -69,21 +69,31 @@ def test_rows_alone_and_blocks_meet_the_change_alike(n, is_unit):
     assert_allclose(np.ravel(alone), whole[n:], rtol=1e-8, atol=1e-8)
 
 
+def of_one_kind(kind, seed):
+    """Rows of which a column changes so, and targets."""
+    X, y = stream(1.0, seed, n=600)
+    X[400:, 0] *= {"another unit": 50.0, "varies less": 0.05}.get(kind, 1.0)
+    if kind == "varies less":
+        y[400:] += (1.0 - 1.0 / 0.05) * X[400:, 0]
+    if kind == "another level":
+        X[400:, 2] += 12.0
+        y[400:] -= 6.0
+    if kind == "idle level":
+        X[400:, 2] += 8.0
+    return X, y
+
+
 def test_models_of_keys_meet_the_change_as_one_alone():
-    streams = [stream(times, seed, n=700, at=400) for seed, times in enumerate((9.0, 0.05, 1.0))]
-    X, y = (np.concatenate([np.asarray(of)[i] for i in range(700)]) for of in _by_rows(streams))
-    keys = np.tile(np.arange(3), 700)
-    tiny = OnlineKernelRegressor(budget="tiny", random_state=0)
-    together = KeyedRegressor(tiny, prior=None).prequential_predict(X, y, keys=keys)
+    kinds = "another unit", "varies less", "another level", "idle level", "none of them"
+    streams = [of_one_kind(kind, seed) for seed, kind in enumerate(2 * kinds)]
+    X, y = (np.stack(parts, axis=1) for parts in zip(*streams, strict=True))  # (n, keys, ...)
+    together = KeyedRegressor(OnlineKernelRegressor(budget="tiny", random_state=0), prior=None)
+    rounds = zip(X, y, strict=True)  # one row of each key: so they learn together
+    found = [together.prequential_predict(*row, keys=np.arange(10)) for row in rounds]
     for key, (X_of_key, y_of_key) in enumerate(streams):
         alone = OnlineKernelRegressor(budget="tiny", random_state=0)
         alone = alone.prequential_predict(X_of_key, y_of_key)
-        assert_allclose(together[keys == key], alone, rtol=1e-7, atol=1e-7)
-
-
-def _by_rows(streams):
-    """Return X (n, keys, d) and y (n, keys) of streams of equal length."""
-    return (np.stack(parts, axis=1) for parts in zip(*streams, strict=True))
+        assert_allclose(np.array(found)[:, key], alone, rtol=1e-7, atol=1e-7)
 
 
 @pytest.mark.parametrize("slope", [2.0, -0.7])
