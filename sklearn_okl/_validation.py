@@ -37,8 +37,7 @@ def validated(estimator, X, *y, **options):
             return found[0], found[1].astype(np.float64)
         return found
     except (TypeError, ValueError) as error:
-        _refuse_text(estimator, error, X, *y)
-        _refuse_others(error, X)
+        _say_what_is_none(estimator, error, X, *y)
         raise
 
 
@@ -49,8 +48,7 @@ def rows_of_numbers(estimator, X):
     try:
         return check_array(X, dtype=np.float64, order="C", estimator=estimator)
     except (TypeError, ValueError) as error:
-        _refuse_text(estimator, error, X)
-        _refuse_others(error, X)
+        _say_what_is_none(estimator, error, X)
         raise
 
 
@@ -158,6 +156,12 @@ def refuse_frames(X, name="X", takes_sparse=False):
                 f"Column {label!r} of {name} holds dates, which are no numbers: put "
                 "CalendarFeatures in front, or leave it out. Estimators without tuning take dates."
             )
+
+
+def _say_what_is_none(estimator, error, X, y=None):
+    """Say which values of X, or y, are no numbers, where that is the error."""
+    _refuse_text(estimator, error, X, y)
+    _refuse_others(error, X)
 
 
 def _refuse_text(estimator, error, X, y=None):

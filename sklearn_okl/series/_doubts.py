@@ -253,9 +253,9 @@ def _take_for_none(doubts, k, numbers):
 
 def _believe_foretold(doubts, k, values, known):
     """Let numbers be values again that stood for none when fewer of the values (n,) had come."""
-    nones = doubts["nones"].copy()
-    for i, number in enumerate(nones[:, k]):
-        if _are_foretold(values == number, values, known):
-            nones[i, k] = np.nan
-    if not np.array_equal(nones, doubts["nones"], equal_nan=True):
-        doubts["nones"] = nones
+    are_values = [
+        _are_foretold(values == number, values, known) for number in doubts["nones"][:, k]
+    ]
+    if any(are_values):
+        doubts["nones"] = doubts["nones"].copy()
+        doubts["nones"][are_values, k] = np.nan
