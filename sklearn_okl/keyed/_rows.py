@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
+from inspect import signature
 from numbers import Integral, Real
 
 import numpy as np
@@ -21,11 +22,18 @@ from ._keys import Keys
 from ._teaching import copied
 
 
-class _KnownToRiver:
-    """What River, where it is loaded, takes for a class of its own.
+class _OfInit:
+    """The signature of `__init__`, for a class with a `__new__`, whose own old Pythons show."""
 
-    It stands behind the class with `__init__`, whose signature is shown.
-    """
+    def __get__(self, instance, owner):
+        found = signature(owner.__init__)
+        return found.replace(parameters=list(found.parameters.values())[1:])
+
+
+class _KnownToRiver:
+    """What River, where it is loaded, takes for a class of its own."""
+
+    __signature__ = _OfInit()
 
     def __new__(cls, *args, **kwargs):
         base = sys.modules.get("river.base")
