@@ -241,10 +241,11 @@ class RunningUnits:
     def _counted(self, state):
         """Return how many scales (d,) from the centre values count in steady units.
 
-        What is not absurd is believed. A setpoint that steps after it has long stood still says
-        what it says: its scale is small because nothing has happened.
+        What is not absurd is believed, once a block has told what is. A setpoint that steps after
+        it has long stood still says what it says: its scale is small because nothing has happened.
         """
-        return np.where(state["step"] == 0.0, _FARTHEST, self.absurd)
+        most = np.where(state["known"][..., 1, :] > 0.0, self.absurd, self.faulty)
+        return np.where(state["step"] == 0.0, _FARTHEST, most)
 
     def known(self, state: Any) -> Any:
         """Return what is known now of the columns, (5, 2, d)."""
