@@ -177,13 +177,18 @@ def is_look_due(t):
     return t > REVIEWS[-1] and t % (_OFTEN if t <= N_ROWS else _APART) == 0
 
 
-def look_again(doubts, values):
+def look_again(doubts, values, row):
     """Look for numbers that stand for none among the latest values (n, m) of series.
 
-    Of these as many as there are rows of the columns.
+    Of these as many as there are rows of the columns; as long as first ones are kept they are taken
+    as they came, and what was doubted counts as well. The latest row (m + d,) is not among these.
     """
     known = doubts["columns"]
-    for k, y in enumerate(values[-len(known) :].T):
+    values = values[-len(known) :]
+    if len(doubts["first"]) + 1 == len(known):
+        came = np.concatenate([doubts["first"], row[None]])[:, : values.shape[1]]
+        values = np.where(np.isnan(came), values, came)
+    for k, y in enumerate(values.T):
         for number in _faults.stand_for_none(y, in_long_runs=True):
             found = y == number
             if number in doubts["nones"][:, k] or _is_seasonal(found):

@@ -523,7 +523,7 @@ def _judge_and_absorb(plan, state, row, calendar):
     values = state["views"][RAW]["values"]
     _doubts.remember(doubts, values, row, is_fault)
     if _doubts.is_look_due(state["t"]):
-        _doubts.look_again(doubts, values)
+        _doubts.look_again(doubts, values, row)
     if state["t"] <= _doubts.N_ROWS:
         anew = _doubts.review(doubts, plan.n_series, row, calendar, is_fault, nones)
         if anew is not None:

@@ -101,6 +101,20 @@ def test_a_number_that_comes_late_is_as_if_it_had_never_been_learnt(cut):
     assert model.n_faulty_[0] == faulty.sum()
 
 
+@pytest.mark.parametrize("pair", [65, 119])
+@pytest.mark.parametrize("n_columns", [0, 2])
+def test_a_number_counts_where_it_was_doubted_too(n_columns, pair):
+    """What stood still was filled in, and of three times that it had come two were remembered."""
+    y, X = stream(304, seed=pair, n_columns=n_columns)
+    faulty = np.isin(np.arange(304), [pair, pair + 1, 303])
+    told = np.where(faulty, np.nan, y)
+    model = OnlineForecaster(**SMALL).fit(np.where(faulty, y.mean() - 8.0 * y.std(), y), X)
+    expected = OnlineForecaster(**SMALL).fit(told, X)
+    future = X[:3] if n_columns else None
+    assert_array_equal(model.predict(future), expected.predict(future))
+    assert model.n_faulty_[0] == 3
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("n_series", [1, 12])
 def test_many_numbers_that_come_late_cost_four_times_the_rows_at_most(n_series, monkeypatch):
