@@ -15,6 +15,7 @@ from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, Seed
 from ..base import OnlineRegressor
 from ..features import RunningMinMaxScaler, RunningRobustScaler, RunningStandardScaler
+from ..features._moments import or_one
 from ..learners import VAWRegressor
 from ._vovk import VAW2Regressor
 
@@ -211,13 +212,14 @@ class _RangeOfTargets:
 
     def learn(self, state, y):
         """Return what was known before each target, (n, 2), and the targets (n,) as learnt."""
-        centers, scales, learnt = self._scaler._learn_first(state, y[:, None])
-        known = np.hstack([np.broadcast_to(part, learnt.shape) for part in (centers, scales)])
+        centers, scales, _, learnt = self._scaler._learn_first(state, y[:, None])
+        known = np.hstack([centers, or_one(scales)])
         after = np.vstack([known[1:], self.now(state)])
         return known, (learnt[:, 0] - after[:, 0]) / after[:, 1]
 
     def now(self, state):
-        return np.hstack(self._scaler._known(state))[None]
+        center, scale, _ = self._scaler._known(state)
+        return np.hstack([center, or_one(scale)])[None]
 
     def undone(self, z, known):
         return z * known[:, 1] + known[:, 0]

@@ -10,7 +10,7 @@ from .._delay import kept_late
 from .._documentation import explained_by, inherit_documentation
 from .._types import Array, ArrayLike
 from ..base import OnlineTransformer
-from ._moments import moderate, width
+from ._moments import moderate, reaches, rounding, width, within
 from ._running import RunningScaler
 
 GRID = np.arange(-20, 21) / 10.0  # exponents
@@ -31,14 +31,21 @@ class _PowerRecursion(OneToOneFeatureMixin, OnlineTransformer):
         return self._start(self._moderate(X[0]))
 
     def _flow(self, state, X, y, delay):
-        rows = self._moderate(X)
+        rows, counts = self._moderate(X), state["t"] + np.arange(len(X))
         known = self._learn(state, rows)
         if delay:
             known = kept_late(state, known, delay)
-        return self._forward(state, rows, known)
+        return self._within(state, rows, known, np.maximum(counts - delay, 0)[:, None])
 
     def _ask(self, state, X):
-        return self._forward(state, self._moderate(X), self._known(state))
+        return self._within(state, self._moderate(X), self._known(state), state["t"])
+
+    def _within(self, state, X, known, counts):
+        _, _, deviations, low, high = _columns(known)
+        scales = np.where(width(low, high) > 0.0, deviations, 0.0)
+        ends = [(-reach, reach) for reach in reaches(counts)]
+        Z = self._forward(state, X, known)
+        return within(Z, X - low, scales, rounding(counts, low), *ends)
 
     def _moderate(self, X):
         if self.method == "box-cox" and (X <= 0.0).any():

@@ -79,14 +79,16 @@ class RunningScaler(MergesStatistics, OneToOneFeatureMixin, OnlineTransformer):
     A subclass says::
 
         _start(row) -> state                 from the first row alone, not yet learnt
-        _learn(state, X) -> centers, scales, learnt
-                                             (n, d) each: what was known before each row, and the
-                                             row as it was learnt, faulty values nearer
-        _known(state) -> center, scale       (d,) each: what is known now
+        _learn(state, X) -> centers, scales, weights, learnt
+                                             (n, d) each: what was known before each row, by how
+                                             many, and the row as it was learnt, faulty values
+                                             nearer; a scale is 0 where there is none
+        _known(state) -> center, scale, weight
+                                             (d,) each: what is known now
         _merged(state, theirs)               adds what other rows have shown, where order is nothing
 
-    The verbs get moderate numbers, see `_moments.LARGEST`, and call a scale below the inverse of
-    that 1: no row can then make the quotients of later ones overflow.
+    The verbs get moderate numbers, see `_moments.LARGEST`, and a scale below the inverse of that is
+    none: no row can then make the quotients of later ones overflow.
 
     Parameters
     ----------
@@ -121,8 +123,8 @@ class RunningScaler(MergesStatistics, OneToOneFeatureMixin, OnlineTransformer):
             Rows in their own units.
         """
         X, dtype = self._asked(X)
-        center, scale = self._known(self._state)
-        return self._unscaled(X, center, scale).astype(dtype, copy=False)
+        center, scale, _ = self._known(self._state)
+        return self._unscaled(X, center, _moments.or_one(scale)).astype(dtype, copy=False)
 
     def _order_matters(self):
         if self.freeze_after is not None:
@@ -142,6 +144,20 @@ class RunningScaler(MergesStatistics, OneToOneFeatureMixin, OnlineTransformer):
     def _scaled(self, X, center, scale):
         return (X - center) / scale
 
+    def _within(self, X, center, scale, weight):
+        """Return rows scaled, no further off than rows can be that know so many."""
+        return _moments.within(
+            self._scaled(X, center, _moments.or_one(scale)),
+            X - center,
+            scale,
+            _moments.rounding(weight, center),
+            *map(self._ends, _moments.reaches(weight)),
+        )
+
+    def _ends(self, reach):
+        """Return the least and the largest that a row may become."""
+        return -reach, reach
+
     def _unscaled(self, X, center, scale):
         return X * scale + center
 
@@ -151,11 +167,11 @@ class RunningScaler(MergesStatistics, OneToOneFeatureMixin, OnlineTransformer):
 
     def _flow(self, state, X, y, delay):
         rows = _moments.moderate(X)
-        centers, scales, _ = self._learn_first(state, rows)
+        *known, _ = self._learn_first(state, rows)
         if delay:
-            known = np.stack(np.broadcast_arrays(centers, scales), axis=1)  # (n, 2, d)
-            centers, scales = kept_late(state, known, delay).swapaxes(0, 1)
-        return self._scaled(rows, centers, scales)
+            known = np.stack(np.broadcast_arrays(*known), axis=1)  # (n, 3, d)
+            known = kept_late(state, known, delay).swapaxes(0, 1)
+        return self._within(rows, *known)
 
     def _learn_first(self, state, rows):
         """Do what `_learn` does with the rows that come before `freeze_after`; scale others."""
@@ -173,8 +189,7 @@ class RunningScaler(MergesStatistics, OneToOneFeatureMixin, OnlineTransformer):
         return *self._known(state), rows
 
     def _ask(self, state, X):
-        center, scale = self._known(state)
-        return self._scaled(_moments.moderate(X), center, scale)
+        return self._within(_moments.moderate(X), *self._known(state))
 
 
 def _names_of(rows):

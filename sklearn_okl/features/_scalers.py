@@ -21,7 +21,7 @@ class RunningStandardScaler(RunningScaler):
     r"""Standardise by the running mean and standard deviation.
 
     Row t becomes :math:`(x_t - m_{t-1}) / s_{t-1}`, a column at a time, with the mean and the
-    standard deviation of the rows before it.
+    standard deviation of the rows before it, but no row leaves further off than these allow.
 
     Parameters
     ----------
@@ -52,7 +52,15 @@ class RunningStandardScaler(RunningScaler):
     :math:`W_t = \gamma W_{t-1} + 1`, add terms that are not negative, so large means do no harm
     [1]_. The first row is scaled by itself, to zeros.
 
-    *Faulty values.* A value is scaled as it came, but learnt as one 5 standard deviations from the
+    *First values.* What two rows say of a deviation may be anything, and one row says nothing. But
+    of :math:`n + 1` values, itself included, none is further than :math:`\sqrt{n}` standard
+    deviations from their mean [2]_. So where :math:`W < 32` none leaves further off than
+    :math:`\sqrt{W}`, and later 20 or, if that is more, :math:`\sqrt{W}`. The first other value of a
+    column that has been constant leaves as :math:`\pm\sqrt{W}`, which it is with itself included.
+    No row knows the unit of a column, and none leads a line behind the scaler astray;
+    `inverse_transform` cannot undo what was so far off.
+
+    *Faulty values.* A value is learnt as one 5 standard deviations from the
     mean if it is further from it than 20 of them, and than :math:`\sqrt{W_{t-1}}` as no
     :math:`W_{t-1}` values are from their own mean, and further from the range of all values learnt
     before than that is wide: a single :math:`10^6` does not make all later rows small. Where such
@@ -68,14 +76,17 @@ class RunningStandardScaler(RunningScaler):
     ----------
     .. [1] B. P. Welford, "Note on a method for calculating corrected sums of squares and
        products", Technometrics 4(3), 1962.
+    .. [2] P. A. Samuelson, "How deviant can you be?", Journal of the American Statistical
+       Association 63, 1968.
 
     Examples
     --------
     >>> from sklearn_okl import RunningStandardScaler
-    >>> RunningStandardScaler().prequential_transform([[0.0], [2.0], [3.0]])
-    array([[0.],
-           [2.],
-           [2.]])
+    >>> RunningStandardScaler().prequential_transform([[0.0], [200.0], [150.0], [100.0]])
+    array([[ 0.        ],
+           [ 1.        ],
+           [ 0.5       ],
+           [-0.19611614]])
     """
 
     _test_parameters = ({}, {"forgetting": 0.99})
@@ -103,7 +114,7 @@ class RunningStandardScaler(RunningScaler):
     @property
     def scale_(self) -> Array:
         """What rows are divided by, of shape (n_features,)."""
-        return self._known(self._fitted_state("scale_"))[1]
+        return _moments.or_one(self._known(self._fitted_state("scale_"))[1])
 
     def _start(self, row):
         return _moments.start(row)
@@ -117,12 +128,12 @@ class RunningStandardScaler(RunningScaler):
         _moments.merge(state, theirs)
 
     def _learn(self, state, X):
+        weights = _moments.weights_before(state, len(X), self.forgetting)
         means, deviations, learnt = _moments.learn(state, X, self.forgetting)
-        return means, _moments.or_one(deviations), learnt
+        return means, deviations, weights, learnt
 
     def _known(self, state):
-        mean, deviation = _moments.known(state)
-        return mean, _moments.or_one(deviation)
+        return *_moments.known(state), state["weight"]
 
 
 @inherit_documentation
@@ -144,7 +155,7 @@ class RunningMaxNormScaler(RunningScaler):
 
     Notes
     -----
-    *Cost.* O(d) per row, in whole blocks. The first row is divided by its own norm.
+    *Cost.* O(d) per row, in whole blocks. The first row that is not 0 is divided by its own norm.
 
     One faulty row of great length shrinks all later ones for good: that is what a largest norm
     means. Where faults may come, take :class:`RunningStandardScaler` or
@@ -179,17 +190,22 @@ class RunningMaxNormScaler(RunningScaler):
 
     def _learn(self, state, X):
         norms = np.maximum.accumulate(np.append(state["norm"], np.linalg.norm(X, axis=1)))
+        counts = state["t"] + np.arange(len(X))
         state.update(t=state["t"] + len(X), norm=float(norms[-1]))
-        return np.zeros((1, X.shape[1])), _moments.or_one(norms[:-1, None]), X
+        return np.zeros((1, X.shape[1])), norms[:-1, None], counts[:, None], X
 
     def _known(self, state):
-        scale = _moments.or_one(np.full(state["n_features"], state["norm"]))
-        return np.zeros(state["n_features"]), scale
+        n_features = state["n_features"]
+        return np.zeros(n_features), np.full(n_features, state["norm"]), state["t"]
+
+    def _within(self, X, center, scale, weight):
+        own = np.linalg.norm(X, axis=1, keepdims=True)
+        return X / _moments.or_one(np.where(scale > 0.0, scale, own))
 
 
 @inherit_documentation
 class RunningMinMaxScaler(RunningScaler):
-    """Map the range that each column has shown so far onto a given one.
+    r"""Map the range that each column has shown so far onto a given one.
 
     Parameters
     ----------
@@ -212,8 +228,11 @@ class RunningMinMaxScaler(RunningScaler):
 
     Notes
     -----
-    *Cost.* O(d) per row, in whole blocks. A column that has been constant is shifted only, so the
-    first row becomes the low end of the range. `inverse_transform` cannot undo a clip.
+    *Cost.* O(d) per row, in whole blocks. The first row becomes the low end of the range. What few
+    rows say of a range may be too little, and a column that has been constant has none: so a row
+    leaves no further from the middle than :math:`\sqrt{n}` halves of the range if n rows are known,
+    or 20 from the 32nd on, and the first other value at an end. `inverse_transform` cannot undo a
+    clip.
 
     One faulty value squeezes all later ones into a corner of the range for good: that is what a
     range means. Where faults may come, take :class:`RunningRobustScaler` or
@@ -228,10 +247,10 @@ class RunningMinMaxScaler(RunningScaler):
     --------
     >>> from sklearn_okl import RunningMinMaxScaler
     >>> RunningMinMaxScaler().prequential_transform([[5.0], [7.0], [6.0], [11.0]])
-    array([[0. ],
-           [2. ],
-           [0.5],
-           [3. ]])
+    array([[0.       ],
+           [1.       ],
+           [0.5      ],
+           [1.3660254]])
     """
 
     _test_parameters = ({}, {"feature_range": (-1, 1), "clip": True})
@@ -281,16 +300,25 @@ class RunningMinMaxScaler(RunningScaler):
     def _learn(self, state, X):
         lows = np.minimum.accumulate(np.vstack([state["low"], X]))
         highs = np.maximum.accumulate(np.vstack([state["high"], X]))
+        counts = state["t"] + np.arange(len(X))
         state.update(t=state["t"] + len(X), low=lows[-1].copy(), high=highs[-1].copy())
-        return lows[:-1], _moments.or_one(_moments.width(lows[:-1], highs[:-1])), X
+        return lows[:-1], _moments.width(lows[:-1], highs[:-1]), counts[:, None], X
 
     def _known(self, state):
-        return state["low"], _moments.or_one(_moments.width(state["low"], state["high"]))
+        return state["low"], _moments.width(state["low"], state["high"]), state["t"]
 
     def _scaled(self, X, center, scale):
         low, high = self.feature_range
         Z = super()._scaled(X, center, scale) * (high - low) + low
         return np.clip(Z, low, high) if self.clip else Z
+
+    def _ends(self, reach):
+        low, high = self.feature_range
+        if self.clip:
+            return low, high
+        middle, half = (low + high) / 2.0, (high - low) / 2.0
+        reach = np.maximum(reach, 1.0)
+        return middle - reach * half, middle + reach * half
 
     def _unscaled(self, X, center, scale):
         low, high = self.feature_range
@@ -299,7 +327,7 @@ class RunningMinMaxScaler(RunningScaler):
 
 @inherit_documentation
 class RunningRobustScaler(RunningScaler):
-    """Centre by the median and scale by the interquartile range of the latest rows.
+    r"""Centre by the median and scale by the interquartile range of the latest rows.
 
     Parameters
     ----------
@@ -314,7 +342,8 @@ class RunningRobustScaler(RunningScaler):
     center_ : ndarray of shape (n_features,)
         Medians in use.
     scale_ : ndarray of shape (n_features,)
-        Interquartile ranges in use, and 1 where they are 0.
+        Interquartile ranges in use; where these are 0 the largest distance from the median in the
+        window, and 1 where that is 0.
 
     See Also
     --------
@@ -326,6 +355,9 @@ class RunningRobustScaler(RunningScaler):
     *Cost.* The quantiles are taken anew when the stream's own count is 1, 2, 4, ..., 64 and then
     at every multiple of 64: O(d) per row, and about a window's sort every 64 rows. Memory for the
     window's rows.
+
+    If n rows were known when the quantiles were taken, a row leaves at most :math:`\sqrt{n}` ranges
+    off, or 20 from the 32nd on, as from :class:`RunningStandardScaler`.
 
     References
     ----------
@@ -374,7 +406,7 @@ class RunningRobustScaler(RunningScaler):
     @property
     def scale_(self) -> Array:
         """Interquartile ranges in use, of shape (n_features,)."""
-        return self._known(self._fitted_state("scale_"))[1]
+        return _moments.or_one(self._known(self._fitted_state("scale_"))[1])
 
     def _order_matters(self):
         return "its window holds the latest rows."
@@ -389,13 +421,14 @@ class RunningRobustScaler(RunningScaler):
         }
 
     def _learn(self, state, X):
-        centers, scales, learnt = (np.empty(X.shape) for _ in range(3))
+        centers, scales, weights, learnt = (np.empty(X.shape) for _ in range(4))
         low = 0
         while low < len(X):
             t, due = state["t"], _next_refresh(state["t"])
             high = min(len(X), low + due - t)
             center, scale = state["center"], state["scale"]
-            centers[low:high], scales[low:high] = center, _moments.or_one(scale)
+            centers[low:high], scales[low:high] = center, scale
+            weights[low:high] = _last_refresh(t)
             learnt[low:high] = _nearer(
                 X[low:high], center, scale, min(_last_refresh(t), self.window)
             )
@@ -404,16 +437,19 @@ class RunningRobustScaler(RunningScaler):
             if state["t"] == due:
                 self._refresh(state)
             low = high
-        return centers, scales, learnt
+        return centers, scales, weights, learnt
 
     def _refresh(self, state):
         low, high = self.quantile_range
         quantiles = np.percentile(state["rows"], [low, 50.0, high], axis=0)
-        state["center"] = quantiles[1]
-        state["scale"] = _moments.width(quantiles[0], quantiles[2])
+        state["center"] = center = quantiles[1]
+        state["scale"] = scale = _moments.width(quantiles[0], quantiles[2])
+        if not scale.all():  # most values of a column are one
+            farthest = np.abs(state["rows"] - center).max(axis=0)
+            state["scale"] = np.where(scale, scale, _moments.width(center, center + farthest))
 
     def _known(self, state):
-        return state["center"], _moments.or_one(state["scale"])
+        return state["center"], state["scale"], _last_refresh(state["t"])
 
 
 def _rises(ends):

@@ -50,17 +50,18 @@ def scale(moments, n, X, first):
             _moments._judge(state, 1.0)
             write(moments[i], state)
             first[i] = None
-    return (X - means) / _moments.or_one(deviations)
+    return _moments.standardised(X, means, deviations, weights)
 
 
 def scale_all(moments, n, X, first):
     """Do so with many rows (k, d) of one key; return them scaled, and its first rows."""
     X = _moments.moderate(X)
     state = _moments.start(X[0]) if n == 0 else state_of(moments, n, first)
+    weights = _moments.weights_before(state, len(X))
     means, deviations, _ = _moments.learn(state, X)
     write(moments, state)
     first = state["first"] if len(state["first"]) else None
-    return (X - means) / _moments.or_one(deviations), first
+    return _moments.standardised(X, means, deviations, weights), first
 
 
 def scaled(moments, n, X):
@@ -68,7 +69,7 @@ def scaled(moments, n, X):
     origin, sums, squares = moments.swapaxes(0, 1)[:3]
     weights = n[:, None].astype(np.float64)
     means, deviations = _moments._mean_and_deviation(origin, weights, sums, squares)
-    return (_moments.moderate(X) - means) / _moments.or_one(deviations)
+    return _moments.standardised(_moments.moderate(X), means, deviations, weights)
 
 
 def state_of(moments, n, first):

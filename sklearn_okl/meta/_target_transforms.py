@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..features import RunningPowerTransformer
 from ..features._moments import learn as fenced
-from ..features._moments import moderate
+from ..features._moments import moderate, or_one
 from ..features._moments import start as start_fence
 from ..features._running import RunningScaler
 
@@ -44,14 +44,16 @@ class _Scaled(_Running):
 
     def known_before(self, state, column):
         known = np.empty((len(column), 2, 1))
-        known[:, 0], known[:, 1], nearer = self.scaler._learn_first(state, moderate(column))
+        known[:, 0], scales, _, nearer = self.scaler._learn_first(state, moderate(column))
+        known[:, 1] = or_one(scales)
         return known, nearer
 
     def transformed(self, state, column, known):
         return self.scaler._scaled(column, known[:, 0], known[:, 1])
 
     def now(self, state):
-        return np.stack(self.scaler._known(state))
+        center, scale, _ = self.scaler._known(state)
+        return np.stack([center, or_one(scale)])
 
     def undone(self, state, z, known):
         return self.scaler._unscaled(z[:, None], known[..., 0, :], known[..., 1, :])[:, 0]

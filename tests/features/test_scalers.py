@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
+from sklearn_okl import VAWRegressor, make_streaming_pipeline
 from sklearn_okl.features import (
     RunningMaxNormScaler,
     RunningMinMaxScaler,
@@ -141,7 +142,11 @@ def test_faulty_values_blind_no_standard_scaler(scaler, at, fault):
     expected = clone(scaler).prequential_transform(clean)
     np.testing.assert_array_equal(Z[:, 1], expected[:, 1])
     judged = [t for t in at if t >= 32]
-    assert (np.sign(fault) * Z[judged, 0] > 1e3).all()  # what is faulty still looks faulty
+    known = (1.0 - scaler.forgetting ** np.array(judged)) / (1.0 - scaler.forgetting or np.nan)
+    farthest = np.sqrt(known if scaler.forgetting < 1.0 else judged)
+    farthest = np.where(farthest**2 < 32, farthest, np.maximum(farthest, 20.0))
+    # what is faulty still looks as faulty as anything can
+    np.testing.assert_allclose(np.sign(fault) * Z[judged, 0], farthest, rtol=1e-9)
     late = np.setdiff1d(np.arange(1000, 1200), at)
     assert 0.5 < Z[late, 0].std() / expected[late, 0].std() <= 1.0 + 1e-9
     if len(at) == 1:
@@ -281,3 +286,61 @@ def test_bad_ranges_are_refused(ends):
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learn(estimator, check):
     check(estimator)
+
+
+UNITS = (1.0, 2.0**10, 2.0**-20)
+BOUNDED = [
+    RunningStandardScaler(),
+    RunningStandardScaler(0.99),
+    RunningMinMaxScaler((-1, 1)),
+    RunningRobustScaler(100),
+    RunningMaxNormScaler(),
+]
+
+
+def moving(seed, n=400):
+    """Make columns that move from the first row on, later, and seldom."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    X[:, 1] = np.where(np.arange(n) < 150, 3.0, 5.0 + X[:, 1])
+    X[:, 2] = np.where(rng.uniform(size=n) < 0.05, np.exp(X[:, 2]), 0.0)
+    X[:, 3] = 0.7
+    return X
+
+
+@pytest.mark.parametrize("scaler", BOUNDED, ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_no_row_knows_the_unit_of_its_columns(scaler, seed):
+    """The second row left in raw units, and lines behind a scaler learnt nothing for long."""
+    X = moving(seed)
+    expected = clone(scaler).prequential_transform(X)
+    for unit in UNITS:
+        model = clone(scaler)
+        np.testing.assert_allclose(model.prequential_transform(unit * X), expected, rtol=1e-9)
+        one_more = clone(scaler).fit(X).transform(X[:5] + 2.0)
+        np.testing.assert_allclose(model.transform(unit * (X[:5] + 2.0)), one_more, rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_value_is_further_off_than_its_rows_allow(seed):
+    X = moving(seed)
+    roots = np.sqrt(np.arange(len(X)))[:, None]
+    farthest = np.where(roots**2 < 32, roots, np.maximum(roots, 20.0))
+    Z = RunningStandardScaler().prequential_transform(X)
+    assert (np.abs(Z) <= farthest * (1.0 + 1e-12)).all()
+    # the first value of another kind is as far off as one among so many equal ones
+    assert Z[150, 1] == roots[150, 0]
+    both = StandardScaler().fit_transform(X[:151, 1:2])
+    np.testing.assert_allclose(Z[150, 1], both[150, 0], rtol=1e-9)
+    assert (np.abs(RunningMinMaxScaler().prequential_transform(X)) <= 0.5 + farthest / 2).all()
+    assert not Z[:, 3].any()
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e3, 1e6, 1e-6])
+def test_a_line_behind_a_scaler_learns_in_any_unit(unit):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(1000, 2))
+    y = X @ [1.0, 0.5] + 0.1 * rng.normal(size=1000)
+    line = make_streaming_pipeline(RunningStandardScaler(), VAWRegressor(fit_intercept=True))
+    errors = np.square(line.prequential_predict(unit * X, y) - y)
+    assert errors[300:].mean() < 0.03

@@ -36,7 +36,12 @@ def power_transform(x, method, n_first=32):
             ]
             exponent = GRID[int(np.argmax(likelihoods))]
         past = all_images[exponent][:t] if t else all_images[exponent][:1]
-        deviation = past.std() if np.ptp(past) > 0 else 1.0
-        images.append((image(value, exponent, method) - past.mean()) / deviation)
+        off = image(value, exponent, method) - past.mean()
+        if np.ptp(past) > 0:
+            off = off / past.std()
+        elif off != 0:
+            off = np.copysign(np.sqrt(t), off)
+        reach = np.sqrt(t) if t < 32 else max(np.sqrt(t), 20.0)
+        images.append(np.clip(off, -reach, reach))
         exponents.append(exponent)
     return np.array(images), np.array(exponents)
