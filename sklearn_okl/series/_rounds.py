@@ -571,5 +571,5 @@ def _known(slot, prefix="static_"):
 def _standardised(columns, x):
     if not len(x):
         return x
-    rows = (x - columns["mean"]) / _views.level(columns)[1]
-    return np.nan_to_num(np.clip(rows, -_views.FENCE, _views.FENCE), nan=0.0)
+    rows = _views.standardised(x, columns["mean"], _views.deviation(columns))
+    return np.clip(rows, -_views.FENCE, _views.FENCE)

@@ -27,7 +27,7 @@ stretch of rows is the score worse than that of the intervals that do not know t
 
 import numpy as np
 
-from . import _delayed_ridge, _fixed_share, _intervals, _static, _waiting
+from . import _delayed_ridge, _fixed_share, _intervals, _static, _views, _waiting
 
 PRIOR = np.array([0.9, 0.1])  # of the intervals that do not know the row, and of these
 _N_PARTS = 24  # of the first season, and at most of the second one
@@ -94,7 +94,7 @@ def features(known, X, times, parts, forecasts):
     `times` (k, p) are the phases of the rows, `parts` (k, 48) their parts of the seasons, and
     forecasts (k, m) what was said of them.
     """
-    x = ((X - known["mean"]) / known["scale"])[:, None]
+    x = _views.standardised(X, known["mean"], known["scale"])[:, None]
     said = ((forecasts - known["level"]) / known["unit"])[..., None]
     x = np.concatenate([np.broadcast_to(x, (*said.shape[:2], x.shape[2])), said], axis=2)
     x = np.nan_to_num(x, nan=0.0)

@@ -136,8 +136,8 @@ def fault(plan, state):
     if not np.array_equal(state["origin"]["slot"]["begun"], begun):
         return "does not say which series have begun"
     slot = state["origin"]["slot"]
-    if any((slot[name] <= 0.0).any() for name in _SCALES if name in slot):
-        return "divides columns by nothing"
+    if any((slot[name] < 0.0).any() for name in _SCALES if name in slot):
+        return "has deviations of columns below 0"
     return None if _is_finite(heard(state)) else "forecasts no numbers"
 
 

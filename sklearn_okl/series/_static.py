@@ -28,7 +28,7 @@ def snapshot(state, level, scale):
     columns = state["columns"]
     return {
         "mean": columns["mean"].copy(),
-        "scale": _views.level(columns)[1],
+        "scale": _views.deviation(columns),
         "theta": state["ridge"]["theta"][0, 0] * scale[:, None],
         "level": level.copy(),
     }
@@ -38,7 +38,7 @@ def forecasts(known, X, phases):
     """Return forecasts (k, m) of rows X (k, d) with phases (k, p) from snapshots.
 
     The arrays of `known` have a leading axis k, or none for one snapshot of all rows. Missing
-    values count as the mean.
+    values count as the mean, as all do of a column that has had one value only.
     """
     Z = _features(known["mean"], known["scale"], X, phases)
     return (known["theta"] @ Z[..., None])[..., 0] + known["level"]
@@ -47,13 +47,13 @@ def forecasts(known, X, phases):
 def learn(state, x, phases, y, level, scale):
     """Learn the row x (d,) of targets y (m,), NaN where they are missing."""
     columns, ridge = state["columns"], state["ridge"]
-    Z = _features(columns["mean"], _views.level(columns)[1], x[None], phases[None])
+    Z = _features(columns["mean"], _views.deviation(columns), x[None], phases[None])
     _delayed_ridge.learn(ridge, Z[None], ((y - level) / scale)[None, None, None])
     _views.push(columns, x, columns["values"][-1])
 
 
 def _features(mean, scale, X, phases):
-    return features(np.nan_to_num((X - mean) / scale, nan=0.0), phases)
+    return features(_views.standardised(X, mean, scale), phases)
 
 
 def width(n_columns, n_phases):

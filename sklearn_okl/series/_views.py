@@ -81,6 +81,20 @@ def level(state):
     return last, np.where(deviation > 0.0, deviation, 1.0)
 
 
+def deviation(state):
+    """Return the running deviations (m,); 0 where all values so far were one."""
+    return np.sqrt(state["variance"])
+
+
+def standardised(X, mean, deviation):
+    """Return columns (..., d) in deviations from their mean, so that their unit says nothing.
+
+    One that is missing counts as the mean, and so does one of a column without a deviation yet.
+    """
+    is_known = deviation > 0.0
+    return np.nan_to_num(np.where(is_known, X - mean, 0.0) / np.where(is_known, deviation, 1.0))
+
+
 def unit(state):
     """Return the running deviations (m,) that are learnt in; 0 for a series that has none yet."""
     return np.where(state["count"] >= _MEASURED, np.sqrt(state["variance"]), 0.0)

@@ -310,3 +310,28 @@ def test_an_interrupted_call_leaves_the_model_as_it_was(monkeypatch):
     with pytest.raises(ZeroDivisionError):
         model.partial_fit(y[50:])
     assert pickle.dumps(model) == before
+
+
+def columns_of_kinds(n, rng):
+    """Make columns: of normal numbers, flags, codes, one late, one long constant, one seldom."""
+    X = rng.normal(size=(n, 6))
+    X[:, 1], X[:, 2] = rng.random(n) < 0.15, rng.integers(0, 4, n)
+    X[:3, 3], X[:10, 4], X[:, 5] = np.nan, 0.25, rng.random(n) < 0.02
+    return X
+
+
+@pytest.mark.long(every=4)
+@pytest.mark.parametrize("known_ahead", ["all", (), [0, 4]])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n_series", [1, 2])
+def test_units_and_offsets_of_columns_do_not_matter(known_ahead, seed, n_series):
+    """First rows of a column without a deviation counted in its unit: forecasts hung on it."""
+    n, rng = 140, np.random.default_rng(seed)
+    X = columns_of_kinds(n, rng)
+    y = 10.0 + 3.0 * np.sin(2.0 * np.pi * np.arange(n) / 24.0) + np.nan_to_num(X) @ np.ones(6)
+    y = y[:, None] + 0.3 * rng.normal(size=(n, n_series))
+    model = OnlineForecaster(4, **SMALL, known_ahead=known_ahead)
+    plain = clone(model).prequential_predict(y, X)
+    for factor, offset, off in ((2.0**20, 0.0, 1e-9), (2.0**-30, 0.0, 1e-9), (1.0, 1e3, 1e-6)):
+        said = clone(model).prequential_predict(y, factor * X + offset)
+        assert_allclose(said, plain, rtol=0.0, atol=off)
