@@ -284,6 +284,11 @@ def _checked_origins(origins, n, horizon):
         )
     if origins is None:
         origins = np.arange(max(n // 2, 1), n - horizon + 1, horizon)
+        if not origins.size:
+            raise ValueError(
+                f"y has {n} rows, of which the second half has no horizon={horizon} rows: give at "
+                f"least {2 * horizon - 1} rows, or origins from 1 to {n - horizon}."
+            )
     origins = np.atleast_1d(np.asarray(origins))
     is_sound = origins.ndim == 1 and origins.size and np.issubdtype(origins.dtype, np.integer)
     if not is_sound or origins[0] < 1 or origins[-1] > n - horizon or (np.diff(origins) <= 0).any():

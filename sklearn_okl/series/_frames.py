@@ -119,6 +119,11 @@ def _refuse_columns(given, name):
                 f"{which} holds dates, which are no series. Make them the index of a frame of "
                 "pandas, by set_index: forecasts then continue it, and the calendar is seen."
             )
+        if getattr(kind, "kind", "") == "c":
+            raise ValueError(
+                f"{which} holds complex numbers: give their parts, .real and .imag, as columns of "
+                "their own."
+            )
         if not _is_numeric(kind):
             raise ValueError(
                 f"{which} holds values that are no numbers but text or categories: encode them "
@@ -155,6 +160,7 @@ def check_following(time, X):
 
 def same_labels(index, other):
     """Tell whether two indexes name the same rows, in whatever zone."""
+    index, other = _as_dates(index), _as_dates(other)
     if getattr(index, "tz", None) is not None and getattr(other, "tz", None) is not None:
         index, other = index.tz_convert("UTC"), other.tz_convert("UTC")
     return index.equals(other)
@@ -169,6 +175,7 @@ def _index_of(given):
     index = getattr(given, "index", None)
     if index is None or not hasattr(index, "get_indexer"):
         return None
+    index = _as_dates(index)
     if _kind(index) != "numbers" and index.hasnans:
         raise ValueError(
             f"The index has {index.isna().sum()} labels that are NaT, no time: correct them, or "
@@ -176,6 +183,16 @@ def _index_of(given):
         )
     is_continued = _kind(index) != "numbers" or getattr(index.dtype, "kind", "") in "iu"
     return index if is_continued else None
+
+
+def _as_dates(index):
+    """Return an index of objects that are dates or periods as one of these, any other as it is."""
+    kind = index.inferred_type if str(index.dtype) == "object" else ""
+    if kind not in ("datetime", "datetime64", "date", "period"):
+        return index
+    import pandas as pd
+
+    return pd.PeriodIndex(index) if kind == "period" else pd.DatetimeIndex(index)
 
 
 def time_of(index, step=None):

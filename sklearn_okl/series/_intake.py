@@ -245,7 +245,8 @@ def _check_series(layout, series):
             "series cannot change: give NaN for one that has not begun or has ended, or call 'fit' "
             "to start afresh."
         )
-    if layout["names"] is not None and series.names not in (None, layout["names"]):
+    no_name = None, [None]
+    if layout["names"] not in no_name and series.names not in (*no_name, layout["names"]):
         raise ValueError(
             f"y has the columns {series.names}, but the rows learnt had {layout['names']}. Give "
             "the same series in the same order."

@@ -231,6 +231,7 @@ SPREAD = {"forecaster": Mean()}
         (ValueError, r"shape \(80, 2\)", ADAPTED | {"base_forecasts": np.zeros((80, 2))}),
         (TypeError, "came with a function", {"base_forecasts": np.zeros((80, H))}),
         (ValueError, "y has 80 rows, which are too few", {"horizon": 80}),
+        (ValueError, "y has 80 rows, .*at least 83 rows, or origins from 1 to 38", {"horizon": 42}),
         (TypeError, "labels that have no order", SPREAD | {"groups": [None, "a"] * 40}),
         (ValueError, "above 0 and below 1", {"coverage": [90]}),
         (ValueError, "refit_every", {"refit_every": 0}),

@@ -249,3 +249,43 @@ def test_what_it_says_of_itself_is_so(model):
     assert tags.target_tags.required
     assert tags.target_tags.multi_output  # many series
     assert tags.input_tags.allow_nan  # and gaps
+
+
+@pytest.mark.parametrize("names", [("load", None), (None, "load"), (None, None), ("load", "load")])
+def test_a_series_without_a_name_goes_on_whatever_its_name_was(names):
+    index = pd.date_range("2024-01-01", periods=61, freq="h")
+    y = values(61)
+    model = OnlineForecaster(2, **SMALL).fit(pd.Series(y[:60], index[:60], name=names[0]))
+    model.partial_fit(pd.Series(y[60:], index[60:], name=names[1]))
+    assert model.predict().name == names[0]
+    with pytest.raises(ValueError, match="Give the same series"):
+        OnlineForecaster(2, **SMALL).fit(pd.Series(y, name="a")).partial_fit(pd.Series(y, name="b"))
+
+
+@pytest.mark.parametrize("has_columns", [False, True])
+@pytest.mark.parametrize("kind", ["datetimes", "datetimes in a zone", "dates", "periods"])
+def test_dates_in_an_index_of_objects_are_dates(kind, has_columns):
+    """They were not looked at: no calendar, no labels, and gaps were no gaps."""
+    index = pd.date_range("2024-01-01", periods=60, tz="UTC" if "zone" in kind else None)
+    index = index.to_period() if kind == "periods" else index
+    labels = [label.date() for label in index] if kind == "dates" else list(index)
+    if kind.startswith("datetimes"):
+        labels = list(index.to_pydatetime())
+    X = pd.DataFrame({"a": values()[::-1]}) if has_columns else None
+    said = []
+    for one in (index, pd.Index(labels, dtype=object)):
+        columns = None if X is None else X.set_axis(one)
+        there = pd.Series(values(), one), columns
+        said.append(
+            OnlineForecaster(2, **SMALL)
+            .fit(*there)
+            .predict(values()[:2, None] if has_columns else None)
+        )
+    pd.testing.assert_series_equal(*said)
+
+
+@pytest.mark.parametrize("as_frame", [False, True])
+def test_complex_numbers_are_refused_as_what_they_are(as_frame):
+    y = values() + 1j
+    with pytest.raises(ValueError, match=r"complex numbers.*\.real"):
+        OnlineForecaster(2, **SMALL).fit(pd.DataFrame({"a": y}) if as_frame else y)
