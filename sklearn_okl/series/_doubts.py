@@ -29,6 +29,7 @@ _FAR = 30.0  # median distances, which are about as many as 20 deviations
 _LONGEST = 2  # values in a row that can be faults, where they do not stand for none
 _MOST = 2  # rows learnt again for such numbers, over those that have come, before more wait
 _IN_SEASON = 0.8  # share of what comes in season, to be seasonal
+_RUNS = 3  # of it in a season at most: closed Wednesdays and Sundays are two
 _ALIKE = 3  # runs of a number that was doubted, after which it stands for none
 
 
@@ -107,7 +108,7 @@ def remember(doubts, values, row, is_doubted):
             doubts["believed"][k] = row[k]
 
 
-def review(doubts, m, row, calendar, is_fault, nones):
+def review(doubts, m, row, calendar, is_fault, nones, seasons=()):
     """Keep one of the first rows, as it came; judge them if it is time.
 
     Parameters
@@ -118,6 +119,8 @@ def review(doubts, m, row, calendar, is_fault, nones):
         The row, what is known of its time, and what of it counts as missing.
     nones : ndarray of shape (2, m + d)
         The numbers that stood for none before the row was looked at.
+    seasons : sequence of int, default=()
+        Lengths that were given.
 
     Returns
     -------
@@ -131,9 +134,9 @@ def review(doubts, m, row, calendar, is_fault, nones):
         return None
     known, faulty = np.concatenate([rows[:, m:], calendars], axis=1), before.copy()
     for k in range(rows.shape[1] if len(rows) in REVIEWS else 0):
-        told_by = known if k < m else known[:, :0]
-        faulty[:, k], numbers = _judged(rows[:, k], told_by)
-        _believe_foretold(doubts, k, rows[:, k], told_by)
+        told_by = known if k < m else known[:, :0], seasons
+        faulty[:, k], numbers = _judged(rows[:, k], *told_by)
+        _believe_foretold(doubts, k, rows[:, k], *told_by)
         if len(numbers):
             _take_for_none(doubts, k, numbers)
     # later values of series are left to their fence, which knows more than it did
@@ -177,11 +180,12 @@ def is_look_due(t):
     return t > REVIEWS[-1] and t % (_OFTEN if t <= N_ROWS else _APART) == 0
 
 
-def look_again(doubts, values, row):
+def look_again(doubts, values, row, seasons=()):
     """Look for numbers that stand for none among the latest values (n, m) of series.
 
     Of these as many as there are rows of the columns; as long as first ones are kept they are taken
     as they came, and what was doubted counts as well. The latest row (m + d,) is not among these.
+    `seasons` are lengths that were given.
     """
     known = doubts["columns"]
     values = values[-len(known) :]
@@ -191,13 +195,13 @@ def look_again(doubts, values, row):
     for k, y in enumerate(values.T):
         for number in _faults.stand_for_none(y, in_long_runs=True):
             found = y == number
-            if number in doubts["nones"][:, k] or _is_seasonal(found):
+            if number in doubts["nones"][:, k] or _is_seasonal(found, seasons):
                 continue
             if not _faults.are_explained(known, y, found):
                 _take_for_none(doubts, k, [number])
 
 
-def _judged(values, known):
+def _judged(values, known, seasons):
     """Return which of the first values (n,) are faults, and the numbers that stand for none."""
     there = np.flatnonzero(~np.isnan(values))
     faulty = np.zeros(len(values), dtype=bool)
@@ -210,29 +214,38 @@ def _judged(values, known):
     for first, end in zip(*_faults.runs(found & ~np.isin(y, numbers)), strict=True):
         found[first:end] = end - first <= _LONGEST
     faulty[there] = found
-    if _are_foretold(faulty, values, known):
+    if _are_foretold(faulty, values, known, seasons):
         return np.zeros_like(faulty), []
     return faulty, numbers
 
 
-def _are_foretold(found, values, known):
+def _are_foretold(found, values, known, seasons):
     """Tell whether those that were found (n,) come in every season, or columns explain them."""
     there = ~np.isnan(values)
     return found.any() and (
-        _is_seasonal(found) or _faults.explain(known[there], values[there], found[there])
+        _is_seasonal(found, seasons) or _faults.explain(known[there], values[there], found[there])
     )
 
 
-def _is_seasonal(mask):
+def _is_seasonal(mask, lengths=()):
     """Tell whether what is marked (n,) comes in every season to the end, thrice at least.
 
-    One in five may come, or not come, out of season: a holiday, an open Sunday.
+    A season holds up to three runs; of lengths that were given two seasons are enough. One mark in
+    five may come, or not come, out of season: a holiday, an open Sunday.
     """
     starts, _ = _faults.runs(mask)
-    if len(starts) < 3:
+    if not len(starts):
         return False
-    seasons, counts = np.unique(np.diff(starts), return_counts=True)
-    season, mask = int(seasons[counts.argmax()]), mask[starts[0] :]
+    mask = mask[starts[0] :]
+    seasons = [length for length in lengths if 2 * length <= len(mask)]
+    for k in range(1, min(len(starts) // 3, _RUNS) + 1):
+        distances, counts = np.unique(starts[k:] - starts[:-k], return_counts=True)
+        seasons.append(int(distances[counts.argmax()]))
+    return any(_comes_each(season, mask) for season in seasons)
+
+
+def _comes_each(season, mask):
+    """Tell whether what is marked (n,) comes at the same places of nearly every season."""
     phase = np.arange(len(mask)) % season
     shares = np.bincount(phase, mask) / np.bincount(phase)
     expected = (shares > 0.5)[phase]
@@ -256,10 +269,10 @@ def _take_for_none(doubts, k, numbers):
     doubts["nones"] = nones
 
 
-def _believe_foretold(doubts, k, values, known):
+def _believe_foretold(doubts, k, values, known, seasons):
     """Let numbers be values again that stood for none when fewer of the values (n,) had come."""
     are_values = [
-        _are_foretold(values == number, values, known) for number in doubts["nones"][:, k]
+        _are_foretold(values == number, values, known, seasons) for number in doubts["nones"][:, k]
     ]
     if any(are_values):
         doubts["nones"] = doubts["nones"].copy()

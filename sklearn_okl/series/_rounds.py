@@ -523,9 +523,10 @@ def _judge_and_absorb(plan, state, row, calendar):
     values = state["views"][RAW]["values"]
     _doubts.remember(doubts, values, row, is_fault)
     if _doubts.is_look_due(state["t"]):
-        _doubts.look_again(doubts, values, row)
+        _doubts.look_again(doubts, values, row, plan.seasons)
     if state["t"] <= _doubts.N_ROWS:
-        anew = _doubts.review(doubts, plan.n_series, row, calendar, is_fault, nones)
+        told_by = calendar, is_fault, nones, plan.seasons
+        anew = _doubts.review(doubts, plan.n_series, row, *told_by)
         if anew is not None:
             _learn_again(plan, state, anew)
         if state["t"] == _doubts.N_ROWS:

@@ -504,3 +504,30 @@ def test_what_comes_at_any_time_is_in_no_season(seed):
     mask = rng.random(256) < 0.15
     assert not _doubts._is_seasonal(mask)
     assert _doubts._is_seasonal(np.arange(256) % 7 >= 5)
+    assert not _doubts._is_seasonal(mask, (7, 24))
+
+
+@pytest.mark.parametrize(
+    ("closed", "season"),
+    [((2, 6), 7), ((3, 4, 9), 14), pytest.param((0, 1, 2, 3, 12), 24, marks=pytest.mark.long)],
+)
+@pytest.mark.parametrize("is_given", [False, True])
+def test_a_season_may_hold_several_runs_of_what_is_a_value(closed, season, is_given):
+    # one distance from run to run was looked for: 0 stood for none for good
+    n = 20 * season
+    y = 20.0 + np.random.default_rng(0).normal(size=n)
+    y[np.isin(np.arange(n) % season, closed)] = 0.0
+    model = OnlineForecaster(1, season_lengths=(season,) if is_given else None)
+    missed = np.abs(model.prequential_predict(y)[:, 0] - y)[n // 2 :]
+    assert model.n_faulty_[0] == 0
+    assert missed.mean() < 1.3 * np.abs(y[n // 2 :] - y[n // 2 - season : -season]).mean()
+
+
+def test_of_a_season_that_is_given_two_are_enough():
+    mask = np.isin(np.arange(32) % 14, [3, 9])
+    assert _doubts._is_seasonal(mask, (14,))
+    assert not _doubts._is_seasonal(mask[:30], (14,))  # not two of them since the first mark
+    assert not _doubts._is_seasonal(mask)
+    y = np.where(mask, 0.0, 20.0 + np.random.default_rng(0).normal(size=32))
+    believed = OnlineForecaster(1, season_lengths=(14,)).fit(y).n_faulty_[0]
+    assert (believed, OnlineForecaster(1).fit(y).n_faulty_[0]) == (0, mask.sum())
