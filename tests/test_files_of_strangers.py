@@ -199,12 +199,16 @@ def set_state(**values):
     return lambda model: model._state.update(values)
 
 
+A_TIME = {"kind": "numbers", "last": 1, "step": 1, "zone": None, "unit": None}
+OF_DATES = A_TIME | {"kind": "dates", "last": "2024-01-01 00:00:00", "step": "h", "unit": "us"}
+
+
 def first_rows(labels, n):
     """Let a forecaster have n first rows, of labels that are two apart."""
 
     def spoil(model):
         layout = model._layout
-        time = {"kind": "numbers", "last": labels[-1], "step": 2, "zone": None}
+        time = A_TIME | {"last": labels[-1], "step": 2}
         y, X = np.zeros((n, layout["n_series"])), np.zeros((n, layout["n_columns"]))
         layout.update(names=["a"], time=time, first={"labels": labels, "y": y, "X": X})
 
@@ -995,6 +999,21 @@ SPOILT = {
         OnlineForecaster(3),
         lambda m: m._layout.update(ahead=[5]),
         "not those of X",
+    ),
+    "a unit of dates": (
+        OnlineForecaster(3),
+        lambda m: m._layout.update(names=["a"], time=OF_DATES | {"unit": "fortnight"}),
+        "a time of no unit",
+    ),
+    "a unit of numbers": (
+        OnlineForecaster(3),
+        lambda m: m._layout.update(names=["a"], time=A_TIME | {"unit": "ns"}),
+        "a time of no unit",
+    ),
+    "a unit that is too coarse": (
+        OnlineForecaster(3),
+        lambda m: m._layout.update(names=["a"], time=OF_DATES | {"unit": "s", "step": "500ms"}),
+        "a time that does not go on",
     ),
     "first rows of a series without labels": (
         OnlineForecaster(3),

@@ -1,7 +1,7 @@
 """What series come in and go out as: arrays, or frames with an index that forecasts continue.
 
 pandas is imported only where a frame of pandas came in. What is kept of an index is plain: its
-kind, its last label, its step and its time zone.
+kind, its last label, its step, its time zone, and the unit of its dates.
 
 The step is the one that an index has (`freq`, of periods, of a range). Where it has none the first
 `N_TELLING` labels tell it: it is the smallest distance between two, or half of it, and all are
@@ -10,6 +10,7 @@ of business, and months begin or end with any day, or one of business: the step 
 fewest labels are missing, and of several the one of fewest units. So rows tell it, not calls.
 """
 
+from datetime import timezone
 from functools import cache
 from typing import NamedTuple
 
@@ -25,6 +26,7 @@ _FEWEST, _MOST = 2.0, 2000.0  # rows in a cycle that the calendar gives features
 _MOST_LABELS = 2**24  # that are gone through in search of one
 N_TELLING = 16  # labels that tell the step: so many quarters in a row may begin on weekdays
 _N_USUAL = 26  # labels by which a step is measured: five weeks of business days
+UNITS = {"dates": ("s", "ms", "us", "ns"), "periods": (None,), "numbers": (None,)}  # of labels
 _DAY = np.timedelta64(1, "D")
 
 
@@ -196,10 +198,29 @@ def _as_dates(index):
 
 
 def time_of(index, step=None):
-    """Return what is kept of an index: kind, last label, step and zone; None where none is told."""
-    step = step_of(index) if step is None else step
-    zone = None if getattr(index, "tz", None) is None else str(index.tz)
-    return {"kind": _kind(index), "last": label_of(index[-1]), "step": step, "zone": zone}
+    """Return what is kept of an index: kind, last label, step, zone and unit; None for untold."""
+    step, kind = step_of(index) if step is None else step, _kind(index)
+    zone = _zone_of(getattr(index, "tz", None))
+    unit = index.unit if kind == "dates" else None
+    return {"kind": kind, "last": label_of(index[-1]), "step": step, "zone": zone, "unit": unit}
+
+
+def _zone_of(tz):
+    """Return a zone as text that pandas reads, None for none."""
+    if tz is None:
+        return None
+    name, offset = getattr(tz, "key", getattr(tz, "zone", None)), tz.utcoffset(None)
+    _, is_of_dateutil, file = str(getattr(tz, "_filename", "")).rpartition("zoneinfo/")
+    if is_of_dateutil:
+        return f"dateutil/{file}"
+    if name is None and offset is not None:  # whatever it is called
+        return str(timezone(offset))
+    if not name:
+        raise ValueError(
+            f"The index has the zone {tz}, which has no name to go on by: convert it first, by "
+            "tz_convert('UTC')."
+        )
+    return str(name)
 
 
 def _kind(index):
@@ -288,7 +309,7 @@ def continued(time, n):
 
     if time["kind"] == "dates":
         offset = pd.tseries.frequencies.to_offset(time["step"])
-        return pd.date_range(_last(time), periods=n + 1, freq=offset)[1:]
+        return pd.date_range(last_of(time), periods=n + 1, freq=offset)[1:].as_unit(time["unit"])
     if time["kind"] == "periods":
         return pd.period_range(time["last"], periods=n + 1, freq=time["step"])[1:]
     start, step = time["last"] + time["step"], time["step"]
@@ -319,7 +340,7 @@ def check_after(time, index):
             f"The index of y holds periods of {index.freqstr}, but that of the rows learnt held "
             f"periods of {time['step']}. Convert them, by asfreq, or call 'fit' to start afresh."
         )
-    if not index[0] > _last(time):
+    if not index[0] > last_of(time):
         raise ValueError(
             f"y begins at {index[0]}, but {time['last']} has been learnt: a target is out of "
             "order. Give rows after those learnt, or call 'fit' to start afresh."
@@ -330,7 +351,7 @@ def _described(kind, zone):
     return kind if kind != "dates" else f"dates {'without' if zone is None else 'with'} a zone"
 
 
-def _last(time):
+def last_of(time):
     """Return the last label as pandas has it."""
     import pandas as pd
 
@@ -381,7 +402,7 @@ def index_of(time, labels):
 
     if time["kind"] == "numbers":
         return pd.Index(labels)
-    index = pd.DatetimeIndex([pd.Timestamp(label) for label in labels])
+    index = pd.DatetimeIndex([pd.Timestamp(label) for label in labels]).as_unit(time["unit"])
     return index.tz_convert(time["zone"]) if time["zone"] else index
 
 

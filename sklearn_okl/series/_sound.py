@@ -170,8 +170,11 @@ def fault_of_layout(layout):
         if known is not None and (not isinstance(known, list) or len(known) != n):
             return "has other names than series, or columns"
     time = layout["time"]
+    if time is not None and time["unit"] not in _frames.UNITS[time["kind"]]:
+        return "has a time of no unit"
     if time is not None and time["step"] is not None:
-        if len(_frames.continued(time, 2)) != 2:
+        labels = _frames.continued(time, 2)
+        if labels.nunique() != 2 or not labels[0] > _frames.last_of(time):
             return "has a time that does not go on"
         if layout["is_flat"] and not names:
             return "has a series without a name"

@@ -1,6 +1,7 @@
 """Series as frames: their index is held against what came before, and forecasts continue it."""
 
 import pickle
+from datetime import timedelta, timezone
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from sklearn_okl import AdaptedForecaster, OnlineForecaster
+from sklearn_okl.evaluation import backtest
 from sklearn_okl.series import _seasons
 
 pd = pytest.importorskip("pandas")
@@ -281,7 +283,8 @@ def test_dates_in_an_index_of_objects_are_dates(kind, has_columns):
             .fit(*there)
             .predict(values()[:2, None] if has_columns else None)
         )
-    pd.testing.assert_series_equal(*said)
+    pd.testing.assert_series_equal(*[one.set_axis(one.index.astype(object)) for one in said])
+    assert type(said[1].index) is type(index)
 
 
 @pytest.mark.parametrize("as_frame", [False, True])
@@ -289,3 +292,44 @@ def test_complex_numbers_are_refused_as_what_they_are(as_frame):
     y = values() + 1j
     with pytest.raises(ValueError, match=r"complex numbers.*\.real"):
         OnlineForecaster(2, **SMALL).fit(pd.DataFrame({"a": y}) if as_frame else y)
+
+
+@pytest.mark.long(every=7)
+@pytest.mark.parametrize("has_freq", [False, True])
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin", "dateutil/Europe/Berlin", "+02:00"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_dates_come_out_in_the_unit_and_zone_in_which_they_went_in(unit, zone, has_freq):
+    """What came out was in microseconds, whatever went in, and a zone of dateutil an error."""
+    index = pd.date_range("2024-01-01", periods=62, freq="h", tz=zone).as_unit(unit)
+    given = index[:60] if has_freq else pd.DatetimeIndex(list(index[:60])).as_unit(unit)
+    y = pd.Series(values(), given)
+    at_once = OnlineForecaster(2, **SMALL).fit(y)
+    one_by_one = OnlineForecaster(2, **SMALL)
+    for k in range(0, 60, 7):
+        one_by_one.partial_fit(y[k : k + 7])
+    for model in (at_once, one_by_one):
+        said = model.predict()
+        assert said.index.dtype == index.dtype
+        pd.testing.assert_index_equal(said.index, index[60:], exact="equiv")
+        ends = model.predict_interval(coverage=[0.8], as_frame="wide")
+        assert ends.index.dtype == index.dtype
+        model.partial_fit(pd.Series([0.0], index[60:61].as_unit("ns")))
+        assert model.predict().index.dtype == index.dtype
+    assert backtest(at_once, y, origins=[50]).records["origin"].dtype == index.dtype
+
+
+def test_a_zone_that_has_a_name_of_its_own_is_its_offset():
+    zone = timezone(timedelta(hours=10), "EST")  # of Australia
+    index = pd.date_range("2024-01-01", periods=62, freq="h", tz=zone)
+    said = OnlineForecaster(2, **SMALL).fit(pd.Series(values(), index[:60])).predict()
+    assert list(said.index) == list(index[60:])
+    assert said.index[0].utcoffset() == timedelta(hours=10)
+
+
+def test_a_step_that_later_labels_tell_may_be_finer_than_the_first_unit():
+    index = pd.date_range("2024-01-01", periods=62, freq="500ms", unit="ms")
+    model = OnlineForecaster(2, **SMALL).fit(
+        pd.Series([1.0], pd.DatetimeIndex(["2024-01-01"]).as_unit("s"))
+    )
+    model.partial_fit(pd.Series(values()[1:], pd.DatetimeIndex(list(index[1:60])).as_unit("ms")))
+    assert list(model.predict().index) == list(index[60:])
