@@ -180,9 +180,9 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
 
     *Persistence.* The cut of the stream into calls changes nothing, to the last bit. Where an index
     of dates or whole numbers has no `freq`, its first 16 labels tell the step, the smallest one of
-    which all of them are whole multiples: days, business days, months or hours. When one tells
-    another step than those before it, the rows so far are learnt again; one row alone tells none,
-    and its forecasts have no index.
+    which all of them are whole multiples: days, business days, halves of months, months or hours.
+    When one tells another step than those before it, the rows so far are learnt again; one row
+    alone tells none, and its forecasts have no index.
 
     References
     ----------

@@ -6,8 +6,9 @@ kind, its last label, its step, its time zone, and the unit of its dates.
 The step is the one that an index has (`freq`, of periods, of a range). Where it has none the first
 `N_TELLING` labels tell it: it is the smallest distance between two, or half of it, and all are
 whole steps apart, in days and months on the clock of the zone, and else in hours. Days may be those
-of business, and months begin or end with any day, or one of business: the step is that of which
-fewest labels are missing, and of several the one of fewest units. So rows tell it, not calls.
+of business, and months begin or end with any day, or one of business, or have two halves: the step
+is that of which fewest labels are missing, and of several the one of fewest units. So rows tell it,
+not calls.
 """
 
 from datetime import timezone
@@ -28,6 +29,7 @@ N_TELLING = 16  # labels that tell the step: so many quarters in a row may begin
 _N_USUAL = 26  # labels by which a step is measured: five weeks of business days
 UNITS = {"dates": ("s", "ms", "us", "ns"), "periods": (None,), "numbers": (None,)}  # of labels
 _DAY = np.timedelta64(1, "D")
+_MIDDLE = 15  # of a month, where half months begin or end
 
 
 class Series(NamedTuple):
@@ -280,11 +282,15 @@ def _step_of_dates(index):
     business = np.busday_count(dates[:-1], dates[1:])
     if np.is_busday(dates).all() and business.min() == 1:
         found.append((*_missing_steps(business), pd.offsets.BDay))
-    months = np.diff(12 * index.year + index.month)
-    for name in ("MonthBegin", "MonthEnd", "BMonthBegin", "BMonthEnd"):
-        offset = getattr(pd.offsets, name)
-        if (months > 0).all() and all(map(offset().is_on_offset, index)):
-            found.append((*_missing_steps(months), offset))
+    months = 12 * index.year + index.month
+    units = dict.fromkeys(("MonthBegin", "MonthEnd", "BMonthBegin", "BMonthEnd"), months)
+    if found[0][0] > 0.0:  # these would be fortnights
+        units["SemiMonthBegin"] = 2 * months + (index.day >= _MIDDLE)
+        units["SemiMonthEnd"] = 2 * months + (index.day > _MIDDLE)
+    for name, places_in in units.items():
+        offset, distances = getattr(pd.offsets, name), np.diff(places_in)
+        if (distances > 0).all() and all(map(offset().is_on_offset, index)):
+            found.append((*_missing_steps(distances), offset))
     _, n, offset = min(found, key=lambda one: one[:2])
     return offset(n).freqstr
 

@@ -115,7 +115,7 @@ def test_labels_tell_the_step_however_rows_are_cut(what, gaps):
 
 def test_a_step_that_no_label_tells_is_refused():
     for labels in (
-        ["2024-01-15", "2024-02-15", "2024-03-15"],  # no day of business each
+        ["2024-01-14", "2024-02-14", "2024-03-14"],  # no day of business each
         ["2024-01-01 00:00:00", "2024-01-01 00:15:01", "2024-01-01 00:30:00"],
     ):
         y = pd.Series([1.0, 2.0, 3.0], index=pd.DatetimeIndex(labels))
@@ -333,3 +333,29 @@ def test_a_step_that_later_labels_tell_may_be_finer_than_the_first_unit():
     )
     model.partial_fit(pd.Series(values()[1:], pd.DatetimeIndex(list(index[1:60])).as_unit("ms")))
     assert list(model.predict().index) == list(index[60:])
+
+
+@pytest.mark.parametrize("freq", ["SMS", "2SMS", "SM"])
+@pytest.mark.parametrize("first", ["2023-01-20", "2024-02-01"])
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+def test_half_months_need_no_freq(freq, first, zone):
+    """They were refused, as days of which 14 are a step."""
+    offset = pd.offsets.SemiMonthEnd() if freq == "SM" else freq
+    index = pd.date_range(first, periods=40, freq=offset, tz=zone)
+    y = values(40)
+    told = pd.DatetimeIndex(list(index))
+    at_once = OnlineForecaster(2, **SMALL).fit(pd.Series(y[:38], told[:38])).predict()
+    assert list(at_once.index) == list(index[38:])
+    one_by_one = OnlineForecaster(2, **SMALL)
+    for k in range(38):
+        one_by_one.partial_fit(pd.Series(y[k : k + 1], told[k : k + 1]))
+    pd.testing.assert_series_equal(one_by_one.predict(), at_once)
+    with_a_gap = pd.Series(y[:38], told[:38]).drop(told[20])
+    with pytest.raises(ValueError, match="There is a gap in time: 1 rows"):
+        OnlineForecaster(2, **SMALL).fit(with_a_gap)
+
+
+def test_fortnights_are_no_half_months():
+    index = pd.DatetimeIndex(["2023-02-01", "2023-02-15", "2023-03-01", "2023-03-15", "2023-03-29"])
+    said = OnlineForecaster(1, **SMALL).fit(pd.Series(values(4), index[:4])).predict()
+    assert list(said.index) == list(index[4:])
