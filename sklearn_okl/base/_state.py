@@ -164,6 +164,8 @@ def _same(a, b):
         return True
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return np.shape(a) == np.shape(b) and np.array_equal(a, b)
+    if type(a) is type(b) and callable(getattr(a, "equals", None)):  # a series or index of pandas
+        return bool(a.equals(b))
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):

@@ -16,6 +16,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
 from .._prediction_frames import interval_frame
 from .._validation import holds_dates, is_lazy, types_of
@@ -113,11 +114,18 @@ def _numbers(given, name):
 
 def _refuse_columns(given, name):
     """Refuse what would be read as numbers, or is none, with a sentence that names it."""
+    if issparse(given):
+        raise TypeError(f"{name} is a sparse matrix: give {name}.toarray().")
     if is_lazy(given):
         raise TypeError(f"{name} is a LazyFrame, which holds no rows yet: give {name}.collect().")
     columns = types_of(given) or [(None, getattr(given, "dtype", None))]
     for label, kind in columns:
         which = name if label is None else f"Column {label!r} of {name}"
+        if getattr(kind, "kind", "") == "m" or str(kind).startswith("Duration"):  # of polars
+            raise TypeError(
+                f"{which} holds durations, which have no unit: divide them by one, as by "
+                "pandas.Timedelta(hours=1)."
+            )
         if holds_dates(kind):
             raise TypeError(
                 f"{which} holds dates, which are no series. Make them the index of a frame of "

@@ -92,6 +92,11 @@ def _places_ahead(known_ahead, n_columns, names):
         return list(range(n_columns))
     places = []
     for name in known_ahead:
+        if isinstance(name, (bool, np.bool_)):
+            raise ValueError(
+                f"known_ahead={known_ahead!r} is a mask: give the columns it marks, by their names "
+                "or places, as numpy.flatnonzero does."
+            )
         if names is not None and name in names:
             places.append(names.index(name))
         elif isinstance(name, (int, np.integer)) and 0 <= name < n_columns:

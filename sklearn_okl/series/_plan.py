@@ -105,7 +105,8 @@ def plan(model, n_series, n_calendar, n_ahead, n_now, cycles=()):
         trees = _trees.fits_of(trees, horizon, n_series, is_pooled)
         leaving.append(1 + len(leaving))
     experts = _experts.ridges(n_series, windows, is_pooled, leaving)
-    seasons = tuple(int(length) for length in model.season_lengths or ())
+    lengths = () if model.season_lengths is None else model.season_lengths
+    seasons = tuple(sorted({int(length) for length in lengths}))  # the first is the shortest
     n_slots = len(seasons) or (0 if n_calendar else _seasons.N_SEASONS)
     return Plan(
         horizon=horizon,

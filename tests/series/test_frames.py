@@ -6,6 +6,7 @@ from datetime import timedelta, timezone
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
@@ -285,6 +286,23 @@ def test_dates_in_an_index_of_objects_are_dates(kind, has_columns):
         )
     pd.testing.assert_series_equal(*[one.set_axis(one.index.astype(object)) for one in said])
     assert type(said[1].index) is type(index)
+
+
+@pytest.mark.parametrize("name", ["y", "X"])
+def test_durations_and_sparse_matrices_are_refused_as_what_they_are(name):
+    """They were called dates, and values that are no numbers."""
+    durations = pd.DataFrame({"a": pd.timedelta_range("1h", periods=60, freq="h")})
+    for given, said in ((durations, "'a' of . holds durations"), (csr_array(np.eye(60)), "sparse")):
+        y, X = (given, None) if name == "y" else (values(), given)
+        with pytest.raises(TypeError, match=said):
+            OnlineForecaster(2, **SMALL).fit(y, X)
+
+
+@pytest.mark.parametrize("mask", [[True, False], np.array([False, True])])
+def test_a_mask_of_columns_known_ahead_is_refused(mask):
+    # True and False were the columns 1 and 0
+    with pytest.raises(ValueError, match="is a mask"):
+        OnlineForecaster(2, known_ahead=mask, **SMALL).fit(values(), np.ones((60, 2)))
 
 
 @pytest.mark.parametrize("as_frame", [False, True])

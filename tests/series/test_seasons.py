@@ -228,6 +228,23 @@ def test_experts_that_change_places_are_heard_as_before():
     assert_allclose(_mixture.forecasts(other, F[order]), _mixture.forecasts(state, F), rtol=1e-8)
 
 
+def as_series(lengths):
+    return pytest.importorskip("pandas").Series(lengths)
+
+
+@pytest.mark.parametrize("kind", [np.array, as_series])
+def test_lengths_that_are_given_may_be_in_any_container_and_order(kind):
+    # arrays of two were an error of NumPy, and the longest was taken for the first season
+    y = 10.0 + np.sin(np.arange(60) / 2.0) + np.random.default_rng(0).normal(size=60)
+    given = {"horizon": 2, "windows": (2, 3, 4)}
+    expected = OnlineForecaster(**given, season_lengths=(6, 12)).fit(y)
+    for lengths in ([6, 12], [12, 6, 12]):
+        model = OnlineForecaster(**given, season_lengths=kind(lengths)).fit(y[:40])
+        model.partial_fit(y[40:])
+        assert_array_equal(model.predict(), expected.predict())
+        assert model.season_lengths_.tolist() == [6, 12]
+
+
 @pytest.mark.parametrize("seasons", [[1024], [1440], [7, 2000]])
 def test_a_season_may_be_longer_than_what_is_remembered_without_one(seasons):
     """A day of minutes was an IndexError in the first call: one row more is read than it has."""
