@@ -510,7 +510,7 @@ def framed(values, is_flat, names, time):
     index = continued(time, len(values))
     if is_flat:
         return pd.Series(values[:, 0], index=index, name=names[0])
-    return pd.DataFrame(values, index=index, columns=names)
+    return pd.DataFrame(values, index=index, columns=pd.Index(names))  # of tuples: of levels
 
 
 def framed_intervals(ends, coverage, as_frame, layout):

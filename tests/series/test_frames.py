@@ -16,6 +16,7 @@ from sklearn_okl.series import _seasons
 
 pd = pytest.importorskip("pandas")
 SMALL = {"windows": (3, 4, 6)}
+SHOPS = [("north", "tea"), ("north", "milk")]
 
 
 def values(n=60):
@@ -296,6 +297,15 @@ def test_durations_and_sparse_matrices_are_refused_as_what_they_are(name):
         y, X = (given, None) if name == "y" else (values(), given)
         with pytest.raises(TypeError, match=said):
             OnlineForecaster(2, **SMALL).fit(y, X)
+
+
+def test_columns_of_several_levels_come_out_with_their_levels():
+    """They were tuples, and no level could be chosen."""
+    y = pd.DataFrame(np.c_[values(), values()[::-1]], columns=pd.MultiIndex.from_tuples(SHOPS))
+    y.index = pd.date_range("2024-01-01", periods=60)
+    said = OnlineForecaster(2, **SMALL).fit(y).predict()
+    pd.testing.assert_index_equal(said.columns, y.columns)
+    assert list(said["north"].columns) == ["tea", "milk"]
 
 
 @pytest.mark.parametrize("mask", [[True, False], np.array([False, True])])
