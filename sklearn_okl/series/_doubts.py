@@ -183,22 +183,27 @@ def is_look_due(t):
 def look_again(doubts, values, row, seasons=()):
     """Look for numbers that stand for none among the latest values (n, m) of series.
 
-    Of these as many as there are rows of the columns; as long as first ones are kept they are taken
-    as they came, and what was doubted counts as well. The latest row (m + d,) is not among these.
-    `seasons` are lengths that were given.
+    Of these as many as there are rows of the columns. As long as first ones are kept, among which
+    the latest row (m + d,) is not yet, what came again counts where it was doubted, too. `seasons`
+    are lengths that were given.
     """
     known = doubts["columns"]
-    values = values[-len(known) :]
-    if len(doubts["first"]) + 1 == len(known):
-        came = np.concatenate([doubts["first"], row[None]])[:, : values.shape[1]]
-        values = np.where(np.isnan(came), values, came)
+    values, first = values[-len(known) :], np.concatenate([doubts["first"], row[None]])
     for k, y in enumerate(values.T):
+        if len(first) == len(known):
+            y = np.where(_comes_again(first[:, k]), first[:, k], y)
         for number in _faults.stand_for_none(y, in_long_runs=True):
             found = y == number
             if number in doubts["nones"][:, k] or _is_seasonal(found, seasons):
                 continue
             if not _faults.are_explained(known, y, found):
                 _take_for_none(doubts, k, [number])
+
+
+def _comes_again(values):
+    """Tell which of values (n,) are numbers that came more than once."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (counts[places] > 1) & ~np.isnan(values)
 
 
 def _judged(values, known, seasons):
