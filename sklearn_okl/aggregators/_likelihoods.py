@@ -13,6 +13,16 @@ from .._delay import late
 from ..features._moments import faded
 
 
+def scaled(P):
+    """Return rows (n, C) scaled to sum to 1, NaN where they are no probabilities.
+
+    These hold NaN or infinity, a negative number, or nothing but 0.
+    """
+    sums = P.sum(axis=1, keepdims=True)
+    is_sane = (P >= 0.0).all(axis=1, keepdims=True) & (sums > 0.0) & np.isfinite(sums)
+    return np.divide(P, sums, out=np.full(P.shape, np.nan), where=is_sane)
+
+
 def floored(P, doubts):
     """Return probabilities (n, ..., C) with a share of doubt (n,) spread over all classes."""
     shares = np.reshape(doubts, (-1, *[1] * (P.ndim - 1)))

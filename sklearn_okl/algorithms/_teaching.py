@@ -8,6 +8,7 @@ from sklearn.base import is_classifier
 
 from .._documentation import inherit_documentation
 from .._validation import check_pairs
+from ..aggregators._likelihoods import scaled
 from ._fence import sane
 
 
@@ -113,9 +114,7 @@ class Probabilities(_Way):
 
     def sane(self, forecasts, rows):
         """Return forecasts of some of the rows, NaN where they are no probabilities."""
-        sums = forecasts.sum(axis=1, keepdims=True)
-        is_sane = (forecasts >= 0.0).all(axis=1, keepdims=True) & (sums > 0.0) & np.isfinite(sums)
-        return np.divide(forecasts, sums, out=self.nothing(len(forecasts)), where=is_sane)
+        return scaled(forecasts)
 
     def _told(self, y):
         return self.classes[y]

@@ -44,6 +44,9 @@ class OnlineConformalClassifier(ConformalLayer, OnlineMulticlassClassifier):
 
     *Late labels.*
 
+    *Faults.* Where the estimator's probabilities are NaN, negative or all 0, as those of a naive
+    Bayes classifier that knows no variance yet, all classes have the same.
+
     References
     ----------
     .. [1] M. Sadinle, J. Lei, L. Wasserman, "Least ambiguous set-valued classifiers with bounded

@@ -53,6 +53,8 @@ class OnlineConformalRegressor(ConformalLayer, OnlineRegressor):
 
     *Frames* with categories or text are handed on as they came.
 
+    *Faults.* A forecast that is NaN or infinite counts as 0, as that before any row.
+
     References
     ----------
     .. [1] Gibbs & Candès 2021.
@@ -133,7 +135,7 @@ class OnlineConformalRegressor(ConformalLayer, OnlineRegressor):
     def _learn(self, state, X, y, issued=None):
         state["frame"] = self._frame
         handed, is_first = partial(self._handed, state), state["t"] == 0
-        forecasts = _progressive.numbers(state["estimator"], X, y, is_first, handed)
+        forecasts = _or_0(_progressive.numbers(state["estimator"], X, y, is_first, handed))
         reaches, sizes, past = [], state["sizes"], list(state["past"])
         for error in np.abs(y - forecasts).tolist():
             t = state["t"]
@@ -161,7 +163,12 @@ class OnlineConformalRegressor(ConformalLayer, OnlineRegressor):
         return np.maximum(thresholds, 0.0) * unit if unit > 0.0 else np.zeros(len(thresholds))
 
     def _forecast(self, state, X):
-        return np.asarray(state["estimator"].predict(self._handed(state, X)), dtype=np.float64)
+        forecasts = state["estimator"].predict(self._handed(state, X))
+        return _or_0(np.asarray(forecasts, dtype=np.float64))
+
+
+def _or_0(forecasts):
+    return np.where(np.isfinite(forecasts), forecasts, 0.0)
 
 
 def _unit(known):

@@ -4,6 +4,8 @@ from inspect import signature
 
 import numpy as np
 
+from ..aggregators._likelihoods import scaled
+
 
 def numbers(estimator, X, y, is_first, handed):
     """Teach a regressor rows, and return its forecasts (n,) on the way; 0 before any row.
@@ -42,10 +44,14 @@ def probabilities(estimator, X, labels, classes, is_first, handed):
 
 
 def placed(estimator, P, classes):
-    """Return probabilities in columns of all sorted classes: an estimator may know fewer."""
+    """Return probabilities in columns of all sorted classes: an estimator may know fewer.
+
+    What is none, as a naive Bayes classifier says NaN until it knows variances, counts as the same
+    for all.
+    """
     found = np.zeros((len(P), len(classes)))
     found[:, np.searchsorted(classes, getattr(estimator, "classes_", classes))] = P
-    return found
+    return np.where(np.isnan(scaled(found)), 1.0 / len(classes), found)
 
 
 def _named(learn, classes, is_first):

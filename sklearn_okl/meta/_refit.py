@@ -7,6 +7,7 @@ from sklearn.utils._param_validation import HasMethods
 
 from .._documentation import explained_by, inherit_documentation
 from ..base import OnlineMulticlassClassifier, OnlineRegressor
+from ._progressive import placed
 from ._refitted import N_FIRST, Refitted
 
 
@@ -154,7 +155,8 @@ class RefitClassifier(Refitted, OnlineMulticlassClassifier):
     *Classes.* The estimator gets labels, and may know fewer classes than there are: those that its
     past does not show have probability 0. To a past that shows one class only nothing is fitted,
     and the forecasts stay as they are until the next fit is due. The label forecast is the
-    likeliest, the first of several.
+    likeliest, the first of several. Where probabilities are NaN, negative or all 0, all classes
+    have the same.
 
     *Frames* with categories or text are handed on as they came, gaps too. Other rows come as
     arrays.
@@ -204,6 +206,5 @@ class RefitClassifier(Refitted, OnlineMulticlassClassifier):
         return self.classes_[y.astype(np.intp)]
 
     def _answers(self, model, X):
-        P = np.zeros((len(X), len(self.classes_)))
-        P[:, np.searchsorted(self.classes_, model.classes_)] = model.predict_proba(X)
+        P = placed(model, model.predict_proba(X), self.classes_)
         return P / P.sum(axis=1, keepdims=True)

@@ -6,9 +6,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier, SGDRegressor
+from sklearn.naive_bayes import GaussianNB
+from sklearn.utils.metaestimators import available_if
 
 from sklearn_okl import (
     FOGDClassifier,
@@ -16,6 +18,7 @@ from sklearn_okl import (
     OnlineConformalClassifier,
     OnlineConformalRegressor,
     OnlineKernelRegressor,
+    RefitClassifier,
     RefitRegressor,
     RunningStandardScaler,
     StreamingPipeline,
@@ -268,3 +271,87 @@ def test_intervals_are_asked_for_by_their_own_coverage_only(coverage):
     for asked in (model, pipeline):
         with pytest.raises(ValueError, match="but this model follows coverage="):
             asked.predict_interval(X[:3], 0.7)
+
+
+@pytest.mark.parametrize("tracker", TRACKERS, ids=lambda one: type(one).__name__)
+def test_probabilities_that_are_none_count_as_equal_ones(tracker):
+    X, y = labels(120)
+    y[:10] = ["a", "c"] + ["b"] * 8
+    model = OnlineConformalClassifier(GaussianNB(), tracker=tracker, warmup=0)
+    P = model.prequential_predict_proba(X, y)
+    expected = [np.full(3, np.nan)]
+    alone = GaussianNB()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for t in range(119):
+            alone.partial_fit(X[t : t + 1], y[t : t + 1], classes=["a", "b", "c"])
+            expected.append(alone.predict_proba(X[t + 1 : t + 2])[0])
+    unknown = np.isnan(expected).any(axis=1)
+    assert 5 < unknown.sum() < 30  # no variance is known of a class
+    assert_array_equal(P[unknown], np.full((unknown.sum(), 3), 1.0 / 3.0))
+    assert_array_equal(P[~unknown], np.array(expected)[~unknown])
+    assert np.isfinite(model.fit(X, y).thresholds_).all()
+    young = clone(model).partial_fit(X[:1], y[:1], classes=["a", "b", "c"])
+    assert_array_equal(young.predict_proba(X[:2]), np.full((2, 3), 1.0 / 3.0))
+
+
+class Saying(ClassifierMixin, BaseEstimator):
+    """Says the same of each row, however much it has learnt."""
+
+    def __init__(self, says, whole=False):
+        self.says, self.whole = says, whole
+
+    def partial_fit(self, X, y, classes=None):
+        self.classes_ = np.array(["a", "b", "c"])
+        return self
+
+    fit = partial_fit
+
+    def predict_proba(self, X):
+        return np.tile(np.asarray(self.says, dtype=float), (len(X), 1))
+
+    @available_if(lambda self: self.whole)
+    def prequential_predict_proba(self, X, y, classes=None):
+        return self.partial_fit(X, y).predict_proba(X)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize(
+    "says", [[np.nan, 0.5, 0.5], [0.0, 0.0, 0.0], [-0.5, 1.0, 0.5], [np.inf, 0.0, 0.0]], ids=str
+)
+def test_what_is_no_probability_is_put_in_no_set_of_its_own(says, whole):
+    X, y = labels(80)
+    model = OnlineConformalClassifier(Saying(says, whole), warmup=10)
+    sets = model.prequential_set(X, y)
+    assert (sets == sets[:, :1]).all()  # all labels are alike
+    assert_array_equal(model.predict_proba(X), np.full((80, 3), 1.0 / 3.0))
+    refit = RefitClassifier(Saying(says)).fit(X, y)
+    assert_array_equal(refit.predict_proba(X), np.full((80, 3), 1.0 / 3.0))
+
+
+class Late(RegressorMixin, BaseEstimator):
+    """The mean of the targets, and no number before it has some."""
+
+    def __init__(self, unknown=np.nan, n_first=5):
+        self.unknown, self.n_first = unknown, n_first
+
+    def partial_fit(self, X, y):
+        known = vars(self)
+        self.n_, self.sum_ = known.get("n_", 0) + len(y), known.get("sum_", 0.0) + np.sum(y)
+        return self
+
+    fit = partial_fit
+
+    def predict(self, X):
+        return np.full(len(X), self.unknown if self.n_ < self.n_first else self.sum_ / self.n_)
+
+
+@pytest.mark.parametrize("n_first", [5, 60])
+@pytest.mark.parametrize("unknown", [np.nan, np.inf, -np.inf])
+def test_forecasts_that_are_no_numbers_count_as_0(unknown, n_first):
+    X, y = stream(200)
+    model = OnlineConformalRegressor(Late(unknown, n_first))
+    intervals = model.prequential_interval(X, y)
+    expected = OnlineConformalRegressor(Late(0.0, n_first)).prequential_interval(X, y)
+    assert_array_equal(intervals, expected)
+    young = clone(model).fit(X[:3], y[:3])
+    assert_array_equal(young.predict(X[:2]), [0.0, 0.0])
