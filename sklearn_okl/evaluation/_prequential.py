@@ -103,7 +103,8 @@ def prequential(
     initial_forecast : float or label, default=nan
         Forecast for the first chunk of an estimator without ``prequential_predict``, which cannot
         forecast before it has been trained; with a delay, the forecast of any estimator for all
-        rows before the first label arrives. NaN leaves these rows out of every mean and sum.
+        rows before the first label arrives, of a row without gaps in its targets. NaN leaves these
+        rows out of every mean and sum.
     scoring : str, callable, list, tuple or dict, default=None
         What else the same forecasts are scored by, as :func:`compare` takes it: names of losses or
         scorers, metrics ``(y_true, y_pred)``, a list of these, or a dict with names of their own.
@@ -214,12 +215,12 @@ def prequential(
         forecasts = _run(model, X, y, verbs, online, chunk_size, initial_forecast, verbose)
     seconds = time.perf_counter() - start
 
+    scored = have_targets(y)
     if queued or own > 0:
-        n_cold = arrivals.min(initial=len(y))  # rows before the first label
+        n_cold = arrivals[scored].min(initial=len(y))  # rows before the first label
         forecasts[:n_cold] = initial_forecast  # an estimator may have made some of its own
     else:
         n_cold = 0 if online else chunk_size
-    scored = have_targets(y)
     if initial_forecast != initial_forecast:  # NaN
         scored[:n_cold] = False
     if verbs is _PROBABILITIES:

@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression, SGDClassifier, SGDRegressor
 from sklearn.metrics import max_error, r2_score, zero_one_loss
 
 from sklearn_okl import OnlineKernelRegressor, RakerClassifier, RakerRegressor, VAWRegressor
-from sklearn_okl.evaluation import prequential
+from sklearn_okl.evaluation import compare, prequential
 from tests.late import LateRidge
 
 GRID = [{"kernel": ["rbf", "laplacian"], "gamma": [0.1, 1.0]}]
@@ -193,8 +193,9 @@ def test_rows_without_a_target_are_forecast_and_not_scored(seed, delay):
     y[gaps] = np.nan
     model = OnlineKernelRegressor(budget="tiny", random_state=seed)
     found = prequential(model, X, y, delay=delay, scoring=["r2", "squared_error"], window=30)
-    assert np.isfinite(found.forecasts[4:]).all()
-    known = ~gaps & (np.arange(120) >= (delay + 1 if delay else 0))
+    first = np.argmin(gaps) + delay + 1 if delay else 0
+    assert np.isfinite(found.forecasts[first:]).all()
+    known = ~gaps & (np.arange(120) >= first)
     losses = (y - found.forecasts) ** 2
     np.testing.assert_array_equal(found.losses, np.where(known, losses, np.nan))
     np.testing.assert_allclose(found.mean_loss, losses[known].mean())
@@ -454,6 +455,32 @@ def test_the_initial_forecast_is_that_of_all_rows_before_the_first_label():
         np.testing.assert_allclose(zero.losses[:7], y[:7] ** 2)
         np.testing.assert_array_equal(zero.forecasts[7:], cold.forecasts[7:])
         assert zero.mean_loss == pytest.approx(np.mean(zero.losses))
+
+
+@pytest.mark.parametrize("initial_forecast", [np.nan, 1000.0])
+@pytest.mark.parametrize("n_targets", [1, 2])
+@pytest.mark.parametrize("n_missing", [10, 60])
+@pytest.mark.parametrize(
+    ("late", "delay"), [(3, None), (0, 3), (3, 0), (0, np.arange(60) + 5 + np.arange(60) % 2)]
+)
+def test_a_missing_target_that_arrives_is_no_first_label(
+    late, delay, n_missing, n_targets, initial_forecast
+):
+    X, y = stream(60)
+    y = 1000.0 + (y if n_targets == 1 else np.column_stack([y, y]))
+    y[:n_missing] = np.nan
+    model = OnlineKernelRegressor(budget="tiny", label_delay=late, random_state=0)
+    found = prequential(model, X, y, delay=delay, initial_forecast=initial_forecast)
+    first = n_missing + 1 + (3 if delay is None else delay if np.ndim(delay) == 0 else 4)
+    scored = np.arange(60) >= (first if initial_forecast != 1000.0 else n_missing)
+    np.testing.assert_array_equal(~np.isnan(found.losses), scored)
+    cold = found.forecasts[:first]
+    np.testing.assert_array_equal(cold, np.full(cold.shape, initial_forecast))
+    assert (np.abs(found.forecasts[first:] - 1000.0) < 10.0).all()
+    table = compare({"tiny": model}, {"gap": (X, y)}, seeds=1, delay=delay)
+    cold_left_out = found.losses[first:]
+    expected = cold_left_out.mean() if len(cold_left_out) else np.nan
+    np.testing.assert_allclose(table.results["squared_error"], [expected])
 
 
 def test_late_labels_leave_the_arguments_as_they_are():
