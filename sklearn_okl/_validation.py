@@ -8,9 +8,11 @@ from numbers import Real
 import numpy as np
 from scipy import sparse
 from sklearn import get_config
+from sklearn.base import is_classifier
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_array, validate_data
 
+MISSING = ("NAType", "NaTType")  # of pandas, which need not be there
 _FEW = 1024  # numbers that are looked at in two passes sooner than in one and a context
 
 
@@ -32,6 +34,8 @@ def validated(estimator, X, *y, **options):
     if y and not options.get("multi_output"):
         _refuse_columns(estimator, arrays[1], options.get("y_numeric"))
     try:
+        if options.get("y_numeric"):
+            y = [with_nan(targets, as_numbers=True) for targets in y]
         found = validate_data(estimator, X, *y, **options)
         if options.get("y_numeric") and found[1].dtype.kind == "U":  # digits will do
             return found[0], found[1].astype(np.float64)
@@ -94,6 +98,38 @@ def _refuse_infinite(values, name, allow_nan):
     if not allow_nan or np.isinf(values).any():
         what = "infinity" if np.isinf(values).any() else "NaN"
         raise ValueError(f"{name} contains {what}: leave the row out. Nothing is learnt of it.")
+
+
+def is_missing(value):
+    """Tell whether a value is None, NaN, or what pandas has for a missing one."""
+    if isinstance(value, (float, np.floating, np.datetime64)):
+        return bool(value != value)
+    return value is None or type(value).__name__ in MISSING
+
+
+def gaps_of(values):
+    """Return which of the values, as an array, are missing, or None where none is."""
+    kind = getattr(values, "dtype", None)
+    if isinstance(kind, np.dtype) and kind.kind not in "fO":
+        return None
+    try:
+        array = np.asarray(values)
+    except ValueError:  # of no shape
+        return None
+    if array.dtype.kind == "O":
+        gaps = [is_missing(value) for value in array.ravel().tolist()]
+        return np.reshape(gaps, array.shape) if any(gaps) else None
+    gaps = np.isnan(array) if array.dtype.kind == "f" else None
+    return gaps if gaps is not None and gaps.any() else None
+
+
+def with_nan(values, as_numbers=False):
+    """Return an array with NaN for what is missing, if anything is: pandas' NA compares to none."""
+    gaps = gaps_of(values)
+    if gaps is None:
+        return values
+    found = np.where(gaps, np.nan, values)
+    return found.astype(np.float64) if as_numbers else found
 
 
 def is_lazy(given):
@@ -308,16 +344,20 @@ def refuse_masks(*arrays):
 
 
 def plain_labels(y):
-    """Return labels of a nullable type of pandas as what they are: booleans stay booleans."""
-    kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
-    if kind is None:
-        return y
-    if y.isna().any():
+    """Return labels as what they are, see `_plain_kind`, or say that some are missing."""
+    labels = _plain_kind(y)
+    if y is not None and gaps_of(labels) is not None:
         raise ValueError(
             "Input y contains NaN: some labels are missing. Leave their rows out, or learn them "
             "when their labels are there."
         )
-    return y.to_numpy(dtype=kind)
+    return labels
+
+
+def _plain_kind(y):
+    """Return what has a nullable type of pandas, and no gaps, as it is: booleans stay booleans."""
+    kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    return y if kind is None or y.isna().any() else y.to_numpy(dtype=kind)
 
 
 def named_classes(classes):
@@ -364,10 +404,12 @@ def refuse_no_targets(estimator, y):
 
 
 def targets_of(estimator, y):
-    """Return targets as an array."""
+    """Return targets as an array; missing ones are NaN, and labels none of a classifier's."""
     refuse_no_targets(estimator, y)
     refuse_masks(y)
-    return np.asarray(plain_labels(y))
+    y = _plain_kind(y)
+    found = with_nan(y)
+    return np.asarray(plain_labels(y) if found is not y and is_classifier(estimator) else found)
 
 
 def check_columns(estimator, X, reset):

@@ -108,7 +108,7 @@ class OfClasses(ClassifierMixin, OnlineEstimator):
         return _aligned(X), self._targets_of_labels(y, classes, restart)
 
     def _row_target(self, y):
-        labels = np.asarray(y)[None]
+        labels = plain_labels(np.asarray(y)[None])
         refuse_dates(labels)
         if labels.ndim > 1:
             raise ValueError(f"y has shape {labels.shape[1:]}, and a row has one label.")

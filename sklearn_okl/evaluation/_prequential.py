@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from inspect import signature
 from numbers import Integral
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from sklearn.utils import Bunch, _safe_indexing, check_consistent_length, check_
 from .._delay import delay_of
 from .._documentation import cites
 from .._types import Any, ArrayLike, Callable
+from .._validation import with_nan
 from ..losses import Loss
 
 _ONLINE_CHUNK = 4096  # rows a call of prequential_predict: the progress bar's step, nothing else
@@ -290,6 +291,9 @@ def _checked_stream(X, y, loss):
     """Return rows and targets of a stream, or say what is wrong with them."""
     X = np.asarray(X) if isinstance(X, (list, tuple)) else X
     y = np.asarray(y)
+    if y.dtype.kind == "O":  # numbers and None, say
+        with suppress(TypeError, ValueError):
+            y = with_nan(y, as_numbers=True)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.ndim not in (1, 2):

@@ -11,12 +11,11 @@ import numpy as np
 from sklearn.utils import _safe_indexing, murmurhash3_32
 from sklearn.utils.validation import validate_data
 
-from .._validation import refuse_containers, refuse_masks
+from .._validation import MISSING, is_missing, refuse_containers, refuse_masks
 
 _EXACT = 2**53  # integers up to here are float64 too
 _LONGEST = 64  # characters of text that is remembered as it is
 _N_BYTES = 16  # of a hash: two of 1e9 texts are alike with probability 1e-21
-_MISSING = ("NAType", "NaTType")  # of pandas, which need not be there
 
 
 def columns_of(estimator, X, reset):
@@ -41,13 +40,6 @@ def names_of(estimator):
     """Return the names of the columns, for those who read an error."""
     default = [f"x{j}" for j in range(estimator.n_features_in_)]
     return list(getattr(estimator, "feature_names_in_", default))
-
-
-def is_missing(value):
-    """Tell whether a value is None, NaN, or what pandas has for a missing one."""
-    if isinstance(value, (float, np.floating, np.datetime64)):
-        return bool(value != value)
-    return value is None or type(value).__name__ in _MISSING
 
 
 def kind_of(value):
@@ -78,7 +70,7 @@ def distinct(column, name):
     given = array.tolist()
     for kind in sorted(set(map(type, given)), key=repr):
         known = issubclass(kind, (str, Real, np.bool_, type(None))) and kind is not np.timedelta64
-        if not known and kind.__name__ not in _MISSING:
+        if not known and kind.__name__ not in MISSING:
             raise _no_category(name, kind.__name__)
     as_given, values = {}, {}
     codes = [as_given.setdefault(value, len(as_given)) for value in given]

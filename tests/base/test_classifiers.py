@@ -3,12 +3,21 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.multiclass import OneVsRestClassifier
 
-from sklearn_okl import AIOLIClassifier, KeyedClassifier
+from sklearn_okl import (
+    AIOLIClassifier,
+    ImproperLogisticClassifier,
+    KeyedClassifier,
+    OnlineKernelClassifier,
+    RowClassifier,
+    RunningStandardScaler,
+    make_streaming_pipeline,
+)
 from sklearn_okl.algorithms import FOGDClassifier, NOGDClassifier, PKAWVClassifier
 
 MODELS = [
@@ -124,6 +133,49 @@ def test_classes_that_are_the_label_of_no_row_are_refused(of_labels):
     again = clone(of_labels).partial_fit(X[:2], ["a", "a"], classes=["b", "a"])
     with pytest.raises(TypeError, match="cannot be sorted together"):
         again.partial_fit(X[:2], ["a", "a"], classes=["a", 1])
+
+
+GAPS = {
+    "string": pd.Series(["a", "b", None, "a"] * 10, dtype="string"),
+    "objects": pd.Series(["a", "b", None, "a"] * 10, dtype=object),
+    "NA": np.array(["a", "b", pd.NA, "a"] * 10, dtype=object),
+    "NaN": pd.Series(["a", "b", np.nan, "a"] * 10, dtype=object),
+    "first": [None, "b", "a", "a"] * 10,
+    "category": pd.Series(["a", "b", None, "a"] * 10, dtype="category"),
+    "numbers": pd.Series([1, 2, None, 1] * 10, dtype="category"),
+    "floats": np.array([1.0, 2.0, np.nan, 1.0] * 10),
+    "Int64": pd.Series([1, 2, None, 1] * 10, dtype="Int64"),
+    "boolean": pd.Series([True, False, None, True] * 10, dtype="boolean"),
+}
+
+
+@pytest.mark.parametrize("kind", GAPS)
+@pytest.mark.parametrize(
+    "of_labels",
+    [
+        AIOLIClassifier(),
+        FOGDClassifier(),
+        ImproperLogisticClassifier(),
+        KeyedClassifier(),
+        OnlineKernelClassifier(budget="tiny"),
+        OnlineKernelClassifier(budget="tiny", max_classes=4),
+        PKAWVClassifier(),
+        make_streaming_pipeline(RunningStandardScaler(), FOGDClassifier()),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_rows_without_a_label_are_to_be_left_out(of_labels, kind):
+    X, _ = stream(40)
+    for verb in ("fit", "partial_fit", "prequential_predict"):
+        with pytest.raises(ValueError, match="some labels are missing"):
+            getattr(clone(of_labels), verb)(X, GAPS[kind])
+
+
+def test_a_row_alone_without_a_label_is_refused():
+    rows = RowClassifier(ImproperLogisticClassifier(), classes=["a", "b"])
+    for label in (pd.NA, np.nan):
+        with pytest.raises(ValueError, match="some labels are missing"):
+            rows.learn_one({"x": 1.0}, label)
 
 
 def test_probabilities_only_of_the_logistic_loss(model):

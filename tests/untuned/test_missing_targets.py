@@ -7,10 +7,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
-from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor, RunningStandardScaler
+from sklearn_okl import (
+    KeyedRegressor,
+    OnlineKernelClassifier,
+    OnlineKernelRegressor,
+    RunningStandardScaler,
+    VAWRegressor,
+)
 from sklearn_okl import make_streaming_pipeline as pipeline
+from sklearn_okl.evaluation import prequential
 from sklearn_okl.untuned.rounds import _trust
 
 # equal but for the last digits, which other cuts of the stream round in other ways
@@ -19,6 +27,10 @@ assert_equal = partial(assert_allclose, rtol=1e-8, atol=1e-10)
 
 def fast(**arguments):
     return OnlineKernelRegressor(budget="fast", random_state=0, **arguments)
+
+
+def tiny(**arguments):
+    return OnlineKernelRegressor(budget="tiny", random_state=0, **arguments)
 
 
 def stream(n=250, seed=0):
@@ -158,6 +170,46 @@ def test_numbers_that_stand_for_a_missing_value():
         model = fast(missing_values=missing)
         assert_array_equal(model.prequential_predict(*said), fast().prequential_predict(X, y))
         assert_array_equal(model.predict(said[0]), fast().fit(X, y).predict(X))
+
+
+HOLED = [1.0, 2.0, None, 3.0]
+GAPS = {
+    "objects": pd.Series([1.0, 2.0, pd.NA, 3.0] * 10, dtype=object),
+    "array": np.array([1.0, 2.0, pd.NA, 3.0] * 10, dtype=object),
+    "list": [1.0, 2.0, pd.NA, 3.0] * 10,
+    "NaT": pd.Series([1.0, 2.0, pd.NaT, 3.0] * 10, dtype=object),
+    "Float64": pd.Series(HOLED * 10, dtype="Float64"),
+    "Int64": pd.Series(HOLED * 10, dtype="Int64"),
+    "frame": pd.DataFrame({"y": [1.0, 2.0, pd.NA, 3.0] * 10}, dtype=object),
+    "None": HOLED * 10,
+}
+
+
+@pytest.mark.parametrize("kind", GAPS)
+def test_targets_are_missing_in_whatever_holds_them(kind):
+    X, expected, _ = stream(40)
+    expected[:] = [1.0, 2.0, np.nan, 3.0] * 10
+    y = GAPS[kind]
+    for missing_values in (None, -1.0):
+        model = tiny(missing_values=missing_values)
+        right = clone(model).prequential_predict(X, expected)
+        assert_array_equal(np.ravel(model.prequential_predict(X, y)), right)
+    in_pipeline = pipeline(RunningStandardScaler(), tiny())
+    right = clone(in_pipeline).prequential_predict(X, expected)
+    assert_array_equal(np.ravel(in_pipeline.prequential_predict(X, y)), right)
+    found = prequential(tiny(), X, y)
+    assert_array_equal(np.isnan(found.losses), np.isnan(expected))
+    for refusing in (VAWRegressor(), KeyedRegressor()):
+        with pytest.raises(ValueError, match="Input y contains NaN"):
+            refusing.fit(X, y)
+
+
+def test_words_beside_gaps_are_what_is_wrong():
+    X, _, _ = stream(40)
+    y = pd.Series(["a", 1.0, pd.NA, 2.0] * 10, dtype=object)
+    for model in (tiny(), VAWRegressor()):
+        with pytest.raises(ValueError, match=r"y holds text: .*'a'"):
+            model.fit(X, y)
 
 
 def test_in_a_pipeline():

@@ -11,7 +11,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils import assert_all_finite
 
-from ..._validation import is_lazy
+from ..._validation import is_lazy, with_nan
 from ...features._calendar import CalendarFeatures, _wall_time
 from ...features._columns import (
     columns_of,
@@ -154,7 +154,7 @@ def asked(estimator, X, known):
 
 def put_aside(y):
     """Return targets with 0 for those that are missing, and which are (None if none is)."""
-    values = np.asarray(y)
+    values = np.asarray(with_nan(y))
     try:
         missing = np.isnan(values.astype(np.float64)) if values.dtype.kind in "fO" else None
     except (TypeError, ValueError):
