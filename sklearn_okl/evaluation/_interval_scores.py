@@ -49,6 +49,13 @@ def interval_coverage(y_true: ArrayLike, intervals: ArrayLike) -> Array:
 def interval_width(intervals: ArrayLike) -> Array:
     """Return the mean width of intervals, for each level.
 
+    Parameters
+    ----------
+    intervals : array-like of shape (n_samples, 2) or (..., n_levels, 2)
+        Lower and upper ends. Those of shape (n_samples, 2) are of one level. There are no targets
+        to tell it of more axes, such as (horizon, n_series): there one level needs an axis of its
+        own, ``intervals[..., None, :]``. An infinite end makes the width infinite.
+
     Returns
     -------
     width : ndarray of shape (n_levels,)
@@ -59,8 +66,12 @@ def interval_width(intervals: ArrayLike) -> Array:
     >>> from sklearn_okl.evaluation import interval_width
     >>> interval_width([[[0.0, 2.5]], [[0.0, 1.5]]])
     array([2.])
+    >>> interval_width([[0.0, 2.5], [0.0, 1.5]])
+    array([2.])
     """
     intervals = np.asarray(intervals, dtype=np.float64)
+    if intervals.ndim == 2 and intervals.shape[1] == 2:
+        intervals = intervals[:, None]
     _, intervals, _ = _known(np.zeros(intervals.shape[:-2]), intervals)
     return (intervals[..., 1] - intervals[..., 0]).mean(axis=0)
 

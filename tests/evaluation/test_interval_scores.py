@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 from sklearn.metrics import mean_pinball_loss
 
+from sklearn_okl import OnlineKernelRegressor
 from sklearn_okl.evaluation import (
     crps_from_quantiles,
     interval_coverage,
@@ -29,6 +30,20 @@ def test_gaussian_intervals_have_the_scores_that_they_should_have():
     assert_allclose(interval_width(intervals), 2.0 * z)
     expected = 4.0 * norm.pdf(z) / (1.0 - COVERAGE)
     assert_allclose(interval_score(y, intervals, COVERAGE), expected, rtol=2e-3)
+
+
+@pytest.mark.parametrize("coverage", [0.9, [0.9], [0.5, 0.9]])
+def test_intervals_are_read_in_the_same_shapes_with_targets_and_without(coverage):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = X[:, 0] + 0.1 * X[:, 1]
+    intervals = OnlineKernelRegressor(budget="tiny").fit(X, y).predict_interval(X, coverage)
+    assert intervals.ndim == 2 + np.ndim(coverage)
+    width, held = interval_width(intervals), interval_coverage(y, intervals)
+    assert width.shape == held.shape == (np.size(coverage),)
+    expected = (intervals[..., 1] - intervals[..., 0]).mean(axis=0)
+    assert_allclose(width, np.atleast_1d(expected))
+    with pytest.raises(ValueError, match=r"shape \(60, 3\)"):
+        interval_width(np.zeros((60, 3)))
 
 
 def test_the_score_is_the_pinball_losses_of_both_ends():
