@@ -378,6 +378,11 @@ def sorted_together():
     try:
         yield
     except TypeError as error:
+        if str(error).startswith("Support for labels represented as bytes"):
+            raise TypeError(
+                "The labels are bytes: give them as text, as y.astype(str) does for an array of "
+                "them, or as whole numbers."
+            ) from error
         raise TypeError(
             "The labels are of kinds that cannot be sorted together, such as numbers beside "
             f"words or None: {error}. Give labels of one kind, and leave out rows without one."

@@ -83,6 +83,9 @@ def log_score(y_true: ArrayLike, distribution: Any) -> float:
     r"""Return the mean of minus the logarithm of the density at the targets.
 
     Less is better; for targets in another unit, c times as large, it is log c more.
+    Of a target on an atom, a number that has a share of the probability to itself, the density is
+    infinite, and the mean is -inf however many others there are: where numbers repeat, compare by
+    :func:`crps_from_distribution`.
 
     References
     ----------

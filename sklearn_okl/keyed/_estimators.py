@@ -388,10 +388,10 @@ class KeyedClassifier(ClassifierMixin, Keyed):
     def _targets(self, y, classes, is_start):
         refuse_dates(y)
         y = check_array(y, dtype=None, ensure_2d=False, input_name="y", estimator=self)
-        check_classification_targets(y)
-        y = column_or_1d(y, warn=True)
         with sorted_together():
+            check_classification_targets(y)
             classes = None if classes is None else named_classes(classes)
+        y = column_or_1d(y, warn=True)
         if is_start:
             self.classes_ = np.unique(y) if classes is None else classes
             if len(self.classes_) < 2:

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.multiclass import OneVsRestClassifier
@@ -169,6 +170,17 @@ def test_rows_without_a_label_are_to_be_left_out(of_labels, kind):
     for verb in ("fit", "partial_fit", "prequential_predict"):
         with pytest.raises(ValueError, match="some labels are missing"):
             getattr(clone(of_labels), verb)(X, GAPS[kind])
+
+
+@pytest.mark.skipif(sklearn.__version__ < "1.7", reason="scikit-learn warned of them before 1.7")
+@pytest.mark.parametrize("of_labels", [FOGDClassifier(), KeyedClassifier(), PKAWVClassifier()])
+@pytest.mark.parametrize("kind", ["S1", object])
+def test_bytes_are_said_to_be_what_is_wrong(of_labels, kind):
+    X, y = stream()
+    labels = np.array([b"a", b"b"], dtype=kind)[y]
+    with pytest.raises(TypeError, match=r"^The labels are bytes: give them as text"):
+        clone(of_labels).fit(X, labels)
+    assert clone(of_labels).fit(X, labels.astype(str)).classes_.tolist() == ["a", "b"]
 
 
 def test_a_row_alone_without_a_label_is_refused():

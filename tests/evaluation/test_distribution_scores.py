@@ -70,6 +70,13 @@ def test_crps_of_quantiles_samples_and_distributions_are_the_same():
     assert crps_from_distribution(y, Normals(mean)) == expected
 
 
+def test_one_target_on_an_atom_has_an_infinite_log_score():
+    law = QuantileDistribution([0.1, 0.4, 0.6, 0.9], [[0.0, 1.0, 1.0, 2.0]] * 3)
+    assert np.isfinite(log_score([0.5, 1.5, 1.7], law))
+    assert log_score([0.5, 1.0, 1.7], law) == -np.inf
+    assert np.isfinite(crps_from_distribution([0.5, 1.0, 1.7], law))
+
+
 def test_the_log_score_is_least_for_the_true_law():
     rng = np.random.default_rng(2)
     y = rng.normal(size=3000)
