@@ -286,8 +286,11 @@ def _paths(state, X, forgetting):
 def _mean_and_deviation(origin, weights, sums, squares):
     """Return means, and deviations that are 0 where rounding alone could have made them."""
     weights = np.maximum(weights, 1.0)
-    means, variances = origin + sums / weights, squares / weights
-    floor = weights * np.finfo(np.float64).eps * variances + rounding(weights, means) ** 2
+    shifts, variances = sums / weights, squares / weights
+    means = origin + shifts
+    # values are rounded as large as they are, however many; sums as far as they are off the origin
+    off = np.maximum(rounding(np.minimum(weights, N_FIRST), means), rounding(weights, shifts))
+    floor = weights * np.finfo(np.float64).eps * variances + off**2
     none = (variances <= floor) | (variances <= LARGEST**-2)
     return means, np.sqrt(np.where(none, 0.0, variances))
 

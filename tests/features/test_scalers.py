@@ -111,6 +111,16 @@ def test_large_means_do_no_harm():
     assert scaler.scale_[0] == pytest.approx(x.std(), rel=1e-6)
 
 
+@pytest.mark.parametrize("level", [1e13, -1e13])
+def test_a_large_mean_takes_no_scale_away_however_long_the_stream(level):
+    """From row 4500 on a deviation of 10 was taken for rounding, which grew with the rows."""
+    noise = np.random.default_rng(0).normal(size=(10000, 1))
+    Z = RunningStandardScaler().prequential_transform(level + 10.0 * noise)
+    np.testing.assert_allclose(Z[5000:].std(), 1.0, atol=0.03)
+    Z = RunningStandardScaler().prequential_transform(level * (1.0 + 2e-16 * np.sign(noise)))
+    assert np.abs(Z[32:]).max() < 0.1  # rounding alone
+
+
 def test_a_change_of_units_is_forgotten():
     x = np.random.default_rng(1).normal(size=(4000, 1))
     x[2000:] *= 1000
