@@ -11,8 +11,9 @@ were learnt again so far, and at row 1024 whatever is due. So these cost five ti
 Later ones are judged one by one. A value of a series is doubted by its fence, see `_views.py`; a
 cell by the same fence, if it is also farther from all cells before than these are apart. A number
 that was doubted three times, in runs that ended, stands for none from then on if it lies apart from
-all others; where these take few numbers, as counts do, it is a value that is seldom. Whether there
-is such a number within the fence is asked of the latest rows at every 16th, and at every 64th
+all others, until it comes a fourth time after as many rows as twice before: then it is a value that
+comes in season. Where others take few numbers, as counts do, it is a value that is seldom. Whether
+there is such a number within the fence is asked of the latest rows at every 16th, and at every 64th
 later.
 """
 
@@ -31,6 +32,7 @@ _MOST = 2  # rows learnt again for such numbers, over those that have come, befo
 _IN_SEASON = 0.8  # share of what comes in season, to be seasonal
 _RUNS = 3  # of it in a season at most: closed Wednesdays and Sundays are two
 _ALIKE = 3  # runs of a number that was doubted, after which it stands for none
+_EVEN = 4  # and as many rows apart, after which it comes in season
 
 
 def start(n_series, n_columns, n_calendar):
@@ -44,6 +46,9 @@ def start(n_series, n_columns, n_calendar):
         "suspect": np.full(width, np.nan),  # the latest number that was doubted
         "believed": np.full(width, np.nan),  # and the latest one that is a value after all
         "n_suspect": np.zeros(width, dtype=np.int64),  # runs of it
+        "began": np.zeros(width, dtype=np.int64),  # in which row the latest of them did
+        "apart": np.zeros(width, dtype=np.int64),  # how many rows after the one before it
+        "n_even": np.zeros(width, dtype=np.int64),  # the latest runs that are as many rows apart
         "was_doubted": np.zeros(width, dtype=bool),
         "columns": np.empty((0, n_columns)),  # the latest rows of the columns
         "cells": _views.no_doubts(n_columns),
@@ -82,15 +87,16 @@ def known_ahead(doubts, columns, X, m):
     return np.where(far | _is_none(doubts, X, slice(m, m + d)), np.nan, X)
 
 
-def remember(doubts, values, row, is_doubted):
-    """Learn which numbers of a row (m + d,), as it came, counted as missing.
+def remember(doubts, t, values, row, is_doubted):
+    """Learn which numbers of row t, (m + d,) as it came, counted as missing.
 
     The latest values (n, m) of the series are those that are remembered.
     """
     doubts["n_faulty"] = doubts["n_faulty"] + is_doubted
     is_same = row == doubts["suspect"]
-    n_runs = np.where(is_same, doubts["n_suspect"], 0)
-    n_runs = n_runs + (is_doubted & ~(doubts["was_doubted"] & is_same))
+    begins = is_doubted & ~(doubts["was_doubted"] & is_same)
+    n_runs = np.where(is_same, doubts["n_suspect"], 0) + begins
+    _measure(doubts, t, begins, is_same)
     believed = is_same & ~is_doubted & doubts["was_doubted"]  # it was a level
     doubts["n_suspect"] = np.where(is_doubted, n_runs, np.where(believed, 0, doubts["n_suspect"]))
     doubts["suspect"] = np.where(is_doubted, row, doubts["suspect"])
@@ -104,8 +110,9 @@ def remember(doubts, values, row, is_doubted):
         if _faults.lies_apart(row[k], others[~np.isnan(others)]):
             _take_for_none(doubts, k, row[k : k + 1])
         else:
-            doubts["believed"] = doubts["believed"].copy()
-            doubts["believed"][k] = row[k]
+            _take_for_value(doubts, k, row[k])
+    for k in np.flatnonzero(begins & (doubts["n_even"] == _EVEN)):
+        _take_for_value(doubts, k, row[k])
 
 
 def review(doubts, m, row, calendar, is_fault, nones, seasons=()):
@@ -266,6 +273,22 @@ def _is_outside(doubts, cells):
     """Tell which cells are farther from all before them than these are apart."""
     low, high = doubts["range"][:, : cells.shape[-1]]
     return (cells < 2.0 * low - high) | (cells > 2.0 * high - low)
+
+
+def _measure(doubts, t, begins, is_same):
+    """Learn how far apart runs begin of the numbers that are suspect (m + d,)."""
+    apart = np.where(is_same, t - doubts["began"], 0)
+    is_even = is_same & (apart == doubts["apart"]) & (apart > 1)
+    n_even = np.where(is_even, doubts["n_even"] + 1, 1 + is_same)
+    now = {"began": t, "apart": apart, "n_even": n_even}
+    for name, value in now.items():
+        doubts[name] = np.where(begins, value, doubts[name])
+
+
+def _take_for_value(doubts, k, number):
+    nones, believed = doubts["nones"].copy(), doubts["believed"].copy()
+    nones[nones[:, k] == number, k], believed[k] = np.nan, number
+    doubts.update(nones=nones, believed=believed)
 
 
 def _take_for_none(doubts, k, numbers):

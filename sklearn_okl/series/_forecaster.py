@@ -176,8 +176,9 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     the first rows or columns explain it; a level that is none, three values long, costs forecasts
     of as many rows before it is left. A number that comes in every tenth row and is true, zeros of
     closed days, say, is not learnt until three of the first seasons, two if they were given, have
-    it, and never if it comes at any time or begins after row 32: above a twentieth of the rows
-    there is a warning, and ``guard=False`` believes them.
+    it, or where it begins later once it has come four times as many rows apart, and never if it
+    comes at any time: above a twentieth of the rows there is a warning, and ``guard=False``
+    believes them.
 
     *Persistence.* The cut of the stream into calls changes nothing, to the last bit. Where an index
     of dates or whole numbers has no `freq`, its first 16 labels tell the step, the smallest one of

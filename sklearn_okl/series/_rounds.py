@@ -521,7 +521,7 @@ def _judge_and_absorb(plan, state, row, calendar):
     is_fault = _absorb_but_faults(plan, state, row, sound)
     nones = doubts["nones"]
     values = state["views"][RAW]["values"]
-    _doubts.remember(doubts, values, row, is_fault)
+    _doubts.remember(doubts, state["t"], values, row, is_fault)
     if _doubts.is_look_due(state["t"]):
         _doubts.look_again(doubts, values, row, plan.seasons)
     if state["t"] <= _doubts.N_ROWS:

@@ -491,6 +491,35 @@ def test_closed_days_are_values_on_whichever_day_a_series_begins(first_day, patt
     assert missed.mean() < 1.3 * of_last_week.mean()  # 7 to 9 times
 
 
+@pytest.mark.parametrize(
+    ("first", "season"), [(40, 7), (400, 5), pytest.param(1100, 7, marks=pytest.mark.long)]
+)
+@pytest.mark.parametrize("n_closed", [1, 2])
+def test_closed_days_that_begin_later_are_values_from_the_fourth_on(first, season, n_closed):
+    """They stood for none for good: their error was that of who never hears of them."""
+    n = first + 24 * season
+    y = 100.0 + np.random.default_rng(first).normal(size=n)
+    day = np.arange(n) - first
+    closed = (day >= 0) & (day % season < n_closed)
+    y[closed] = 0.0
+    model = OnlineForecaster(1)
+    forecasts = np.concatenate(
+        [model.prequential_predict(y[low : low + 50])[:, 0] for low in range(0, n, 50)]
+    )
+    assert model.n_faulty_[0] <= 4 * n_closed
+    late = slice(first + 12 * season, None)
+    assert np.median(np.abs(forecasts - y)[late][closed[late]]) < 10.0
+
+
+def test_a_number_that_comes_at_any_time_is_no_closed_day():
+    rng = np.random.default_rng(3)
+    y = 100.0 + rng.normal(size=700)
+    closed = (np.arange(700) > 400) & (rng.random(700) < 0.05)
+    y[closed] = 0.0
+    model = OnlineForecaster(1).fit(y)
+    assert model.n_faulty_[0] == closed.sum() > 8
+
+
 @pytest.mark.parametrize("first_hour", [0, 5, 11])
 def test_quiet_nights_are_values(first_hour):
     hour = (np.arange(600) + first_hour) % 24
