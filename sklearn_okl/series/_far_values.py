@@ -6,8 +6,8 @@ w of d is gone on from, and the error e of the next forecast says how much it sh
 
 .. math:: w \leftarrow \min\bigl(\max(w + \eta e / d, 0), 1\bigr),
 
-from w = 1, so that nothing is doubted before something has come back, with a rate of 1 for the
-first such value and of one half for all others. What lasts in part, as in an autoregression, leaves
+from w = 1/2, where either belief costs a quarter of what the other one would if it were wrong, with
+a rate of 1 for the first such value and of one half for all others. What lasts in part, as in an autoregression, leaves
 w as it is, since forecasts know that part. Two far values in a row that agree are gone on from as
 they are, both of them.
 
@@ -22,6 +22,7 @@ twice those of a forecaster that is told which, and are 1.3 times these.
 import numpy as np
 
 FAR = 8.0  # usual errors, of which a far value is off by more: never one of a normal law
+_START = 0.5  # of what is off, that is gone on from before anything has told
 _FEW = 16  # errors from which on it is known what is usual
 _RATE = 0.02  # of what is usual, later on
 _MOST = 4.0  # usual errors that one counts as at most
@@ -30,7 +31,7 @@ _MOST = 4.0  # usual errors that one counts as at most
 def start(n_series):
     """Return what is known before the first value."""
     return {
-        "share": np.ones(n_series),
+        "share": np.full(n_series, _START),
         "usual": np.zeros(n_series),  # size of an error
         "count": np.zeros(n_series),  # errors so far
         "n_far": np.zeros(n_series),  # values that have told a share

@@ -170,7 +170,7 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     are judged as a whole after 8, 16, 32, ..., 256 rows, and learnt again without faults, and up to
     row 1024 when a number is found that stands for none, four times as many as came at most.
     Of a value that is nearer, but more than 8 usual errors off its forecast, as much is gone on
-    from as has lasted of such values so far: all at first, little once they have come back.
+    from as has lasted of such values so far: half at first, little once they have come back.
     Cells of X are judged likewise; one known ahead counts as missing, too. Wrong in both
     directions: a single far value that is true is not learnt, unless it comes in every season of
     the first rows or columns explain it; a level that is none, three values long, costs forecasts
