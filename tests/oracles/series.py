@@ -114,7 +114,7 @@ class FarValues:
     """How much lasts of the values of one series that are far from their forecasts."""
 
     def __init__(self):
-        self.share, self.sizes, self.usual, self.n_far = 1.0, 0, 0.0, 0
+        self.share, self.sizes, self.usual, self.n_far = 0.5, 0, 0.0, 0
         self.off, self.latest = 0.0, np.nan
 
     def learn(self, y, issued, memory):
@@ -142,8 +142,11 @@ class FarValues:
         return taught, y if agrees else issued + lasting
 
 
-def standardised(columns, x):
-    z = [(value - c.mean) / c.scale() for c, value in zip(columns, x, strict=True)]
+def standardised(x, means, deviations):
+    """What has no deviation yet counts as the mean."""
+    z = [
+        (value - m) / s if s > 0 else 0.0 for value, m, s in zip(x, means, deviations, strict=True)
+    ]
     return np.nan_to_num(np.clip(np.array(z, dtype=float), -FENCE, FENCE), nan=0.0)
 
 
@@ -509,7 +512,9 @@ class Forecaster:
     def features(self, expert, c):
         """What an expert sees of series c; of all series where c is None."""
         view, window, sharing, _, waves, by_phase = expert
-        now = standardised(self.now, [x.last() if x.rows else np.nan for x in self.now])
+        latest = [x.last() if x.rows else np.nan for x in self.now]
+        moments = [x.mean for x in self.now], np.sqrt([x.variance for x in self.now])
+        now = standardised(latest, *moments)
         shared = np.concatenate([[1.0], phase_features(self.slots, self.t), now])
         if sharing == "all":
             lags = [self.views[view][c].window(window) for c in range(self.m)]
@@ -525,8 +530,7 @@ class Forecaster:
         return seen * (self.views[0][c].count > 0)
 
     def static_features(self, moments, x, t):
-        mean, scale = moments
-        z = np.nan_to_num(np.clip((np.array(x) - mean) / scale, -FENCE, FENCE), nan=0.0)
+        z = standardised(x, *moments)
         waves = [f(k * z) for k in (0.7, 1.4) for f in (np.sin, np.cos)]
         return np.concatenate([[1], z, *waves, phase_features(self.slots, t)])
 
@@ -574,7 +578,7 @@ class Forecaster:
         if self.ahead:
             moments = (
                 np.array([x.mean for x in self.ahead]),
-                np.array([x.scale() for x in self.ahead]),
+                np.sqrt([x.variance for x in self.ahead]),
             )
             origin["static"] = (
                 moments,

@@ -65,7 +65,7 @@ CASES = {
     "pooled, with columns": (2, 1, 1, {"pooled": True}),
     "columns known ahead": (1, 1, 1, {}),
     "both kinds of columns": (2, 2, 1, {"known_ahead": [0]}),
-    "seasons given": (1, 0, 0, {"season_lengths": (12, 5)}),
+    "seasons given": (1, 0, 0, {"season_lengths": (5, 12)}),
     "logarithms end": (2, 0, 0, {}),
     "a unit that falls": (2, 0, 0, {}),
     "trees": (2, 0, 0, {"trees": KernelRidge(alpha=0.1, kernel="rbf", gamma=0.1)}),
