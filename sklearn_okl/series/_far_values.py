@@ -7,9 +7,9 @@ w of d is gone on from, and the error e of the next forecast says how much it sh
 .. math:: w \leftarrow \min\bigl(\max(w + \eta e / d, 0), 1\bigr),
 
 from w = 1/2, where either belief costs a quarter of what the other one would if it were wrong, with
-a rate of 1 for the first such value and of one half for all others. What lasts in part, as in an autoregression, leaves
-w as it is, since forecasts know that part. Two far values in a row that agree are gone on from as
-they are, both of them.
+a rate of 1 for the first such value and of one half for all others. What lasts in part, as in an
+autoregression, leaves w as it is, since forecasts know that part. Two far values in a row that
+agree are gone on from as they are, both of them.
 
 As a target, which may be rare and no fault, such a value is off by w d, but by `FAR` usual errors
 at least: by no more than that one row leads others astray (P. J. Huber, "Robust estimation of a
