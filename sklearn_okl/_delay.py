@@ -42,6 +42,16 @@ def kept_late(state, known, delay):
     return read
 
 
+def read_late(state, known, delay, t):
+    """Return the same for rows from round t on, but what all rows before them say to the first.
+
+    Of these, `delay` of them, none is forecast before something is known.
+    """
+    read, is_first = kept_late(state, known, delay), t + np.arange(len(known)) < delay
+    read[is_first] = known[is_first]
+    return read
+
+
 def forecasts_late(past, theta, Z, steps):
     """Return the forecasts (..., n, q) of rows by the coefficients some rounds before each.
 

@@ -212,13 +212,13 @@ class _RangeOfTargets:
 
     def learn(self, state, y):
         """Return what was known before each target, (n, 2), and the targets (n,) as learnt."""
-        centers, scales, _, learnt = self._scaler._learn_first(state, y[:, None])
+        centers, scales, learnt = self._scaler._learn_first(state, y[:, None])
         known = np.hstack([centers, or_one(scales)])
         after = np.vstack([known[1:], self.now(state)])
         return known, (learnt[:, 0] - after[:, 0]) / after[:, 1]
 
     def now(self, state):
-        center, scale, _ = self._scaler._known(state)
+        center, scale = self._scaler._known(state)
         return np.hstack([center, or_one(scale)])[None]
 
     def undone(self, z, known):

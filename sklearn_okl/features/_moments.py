@@ -36,32 +36,32 @@ def or_one(scales):
     return np.where(scales > 1.0 / LARGEST, scales, 1.0)
 
 
-def reaches(weights):
-    """Return how many deviations off rows can be that know so many, and a first other value is.
+def reaches(counts):
+    """Return how many deviations off rows can leave that know so many others.
 
-    Of n + 1 values, itself included, none is further than sqrt(n) deviations from their mean, and
-    one beside n equal ones just as far. Once a deviation is known well only faults are so far.
+    Of n + 1 values, itself included, none is further than sqrt(n) deviations from their mean. Where
+    there are enough of them a deviation is known well, and what is further off is so.
     """
-    roots = np.sqrt(weights)
-    return np.where(weights < N_FIRST, roots, np.maximum(roots, _FAULTY)), roots
+    return np.where(counts < N_FIRST, np.sqrt(np.maximum(counts, 1.0)), np.inf)
 
 
-def within(Z, off, scales, rounding, ends, of_others):
+def within(Z, off, scales, rounding, ends, first):
     """Return scaled rows Z (n, d) within ends, low and high ones.
 
-    Of a column without a scale those that are `off` by more than rounding are `of_others`.
+    Of a column without a scale values that are `off` by more than rounding are one of the `first`.
     """
     none = scales <= 1.0 / LARGEST
     if none.any():
-        Z = np.where(none & (off > rounding), of_others[1], Z)
-        Z = np.where(none & (off < -rounding), of_others[0], Z)
+        Z = np.where(none & (off > rounding), first[1], Z)
+        Z = np.where(none & (off < -rounding), first[0], Z)
     return np.minimum(np.maximum(Z, ends[0]), ends[1])
 
 
-def standardised(X, means, deviations, weights):
-    """Return rows (n, d) less means, in deviations, as far as rows can be that know so many."""
-    off, ends = X - means, [(-reach, reach) for reach in reaches(weights)]
-    return within(off / or_one(deviations), off, deviations, rounding(weights, means), *ends)
+def standardised(X, means, deviations, counts):
+    """Return rows (n, d) less means, in deviations, as far off as these can be of so many rows."""
+    off, reach = X - means, reaches(counts)
+    Z, ends = off / or_one(deviations), (-reach, reach)
+    return within(Z, off, deviations, rounding(counts, means), ends, (-1.0, 1.0))
 
 
 def width(low, high):
@@ -137,11 +137,6 @@ def learn(state, X, forgetting=1.0):
                 learnt[high - 1] = _judge(state, forgetting)
         low = high
     return means, deviations, learnt
-
-
-def weights_before(state, n, forgetting=1.0):
-    """Return how many rows are known before each of the next n, (n, 1), as far as they count."""
-    return faded(np.ones((n, 1)), np.array([state["weight"]]), forgetting)[:-1]
 
 
 def known(state):

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils._param_validation import StrOptions
 
-from .._delay import kept_late
+from .._delay import read_late
 from .._documentation import explained_by, inherit_documentation
 from .._types import Array, ArrayLike
 from ..base import OnlineTransformer
@@ -31,21 +31,22 @@ class _PowerRecursion(OneToOneFeatureMixin, OnlineTransformer):
         return self._start(self._moderate(X[0]))
 
     def _flow(self, state, X, y, delay):
-        rows, counts = self._moderate(X), state["t"] + np.arange(len(X))
+        rows, t = self._moderate(X), state["t"]
         known = self._learn(state, rows)
+        counts = np.broadcast_to((t + np.arange(len(X)))[:, None, None], (len(X), 1, X.shape[1]))
+        known = np.concatenate([known, counts], axis=1)  # (n, 6, d)
         if delay:
-            known = kept_late(state, known, delay)
-        return self._within(state, rows, known, np.maximum(counts - delay, 0)[:, None])
+            known = read_late(state, known, delay, t)
+        return self._within(state, rows, known[:, :-1], known[:, -1])
 
     def _ask(self, state, X):
         return self._within(state, self._moderate(X), self._known(state), state["t"])
 
     def _within(self, state, X, known, counts):
         _, _, deviations, low, high = _columns(known)
-        scales = np.where(width(low, high) > 0.0, deviations, 0.0)
-        ends = [(-reach, reach) for reach in reaches(counts)]
-        Z = self._forward(state, X, known)
-        return within(Z, X - low, scales, rounding(counts, low), *ends)
+        scales, reach = np.where(width(low, high) > 0.0, deviations, 0.0), reaches(counts)
+        Z, ends = self._forward(state, X, known), (-reach, reach)
+        return within(Z, X - low, scales, rounding(counts, low), ends, (-1.0, 1.0))
 
     def _moderate(self, X):
         if self.method == "box-cox" and (X <= 0.0).any():

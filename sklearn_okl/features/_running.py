@@ -10,7 +10,7 @@ from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from .._delay import kept_late
+from .._delay import read_late
 from .._types import Any, Array, ArrayLike, Self
 from ..base import OnlineTransformer, _copied, _same
 from . import _moments
@@ -79,12 +79,11 @@ class RunningScaler(MergesStatistics, OneToOneFeatureMixin, OnlineTransformer):
     A subclass says::
 
         _start(row) -> state                 from the first row alone, not yet learnt
-        _learn(state, X) -> centers, scales, weights, learnt
-                                             (n, d) each: what was known before each row, by how
-                                             many, and the row as it was learnt, faulty values
-                                             nearer; a scale is 0 where there is none
-        _known(state) -> center, scale, weight
-                                             (d,) each: what is known now
+        _learn(state, X) -> centers, scales, learnt
+                                             (n, d) each: what was known before each row, and the
+                                             row as it was learnt, faulty values nearer; a scale is
+                                             0 where there is none
+        _known(state) -> center, scale       (d,) each: what is known now
         _merged(state, theirs)               adds what other rows have shown, where order is nothing
 
     The verbs get moderate numbers, see `_moments.LARGEST`, and a scale below the inverse of that is
@@ -123,7 +122,7 @@ class RunningScaler(MergesStatistics, OneToOneFeatureMixin, OnlineTransformer):
             Rows in their own units.
         """
         X, dtype = self._asked(X)
-        center, scale, _ = self._known(self._state)
+        center, scale = self._known(self._state)
         return self._unscaled(X, center, _moments.or_one(scale)).astype(dtype, copy=False)
 
     def _order_matters(self):
@@ -144,19 +143,24 @@ class RunningScaler(MergesStatistics, OneToOneFeatureMixin, OnlineTransformer):
     def _scaled(self, X, center, scale):
         return (X - center) / scale
 
-    def _within(self, X, center, scale, weight):
+    def _within(self, X, center, scale, count):
         """Return rows scaled, no further off than rows can be that know so many."""
         return _moments.within(
             self._scaled(X, center, _moments.or_one(scale)),
             X - center,
             scale,
-            _moments.rounding(weight, center),
-            *map(self._ends, _moments.reaches(weight)),
+            _moments.rounding(count, center),
+            *map(self._ends, (_moments.reaches(count), 1.0)),
         )
 
     def _ends(self, reach):
-        """Return the least and the largest that a row may become."""
+        """Return what rows become that are so many scales off, low and high."""
         return -reach, reach
+
+    def _count(self, state):
+        """Return how many rows are known; a scaler that is frozen knows enough."""
+        is_frozen = self.freeze_after is not None and state["t"] >= self.freeze_after
+        return _moments.N_FIRST if is_frozen else state["t"]
 
     def _unscaled(self, X, center, scale):
         return X * scale + center
@@ -167,10 +171,14 @@ class RunningScaler(MergesStatistics, OneToOneFeatureMixin, OnlineTransformer):
 
     def _flow(self, state, X, y, delay):
         rows = _moments.moderate(X)
+        t, counts = state["t"], self._count(state) + np.arange(len(rows))
+        if self.freeze_after is not None:
+            counts[counts >= self.freeze_after] = _moments.N_FIRST
         *known, _ = self._learn_first(state, rows)
+        known = [*known, counts[:, None].astype(float)]
         if delay:
             known = np.stack(np.broadcast_arrays(*known), axis=1)  # (n, 3, d)
-            known = kept_late(state, known, delay).swapaxes(0, 1)
+            known = read_late(state, known, delay, t).swapaxes(0, 1)
         return self._within(rows, *known)
 
     def _learn_first(self, state, rows):
@@ -189,7 +197,7 @@ class RunningScaler(MergesStatistics, OneToOneFeatureMixin, OnlineTransformer):
         return *self._known(state), rows
 
     def _ask(self, state, X):
-        return self._within(_moments.moderate(X), *self._known(state))
+        return self._within(_moments.moderate(X), *self._known(state), self._count(state))
 
 
 def _names_of(rows):

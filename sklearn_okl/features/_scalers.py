@@ -21,7 +21,7 @@ class RunningStandardScaler(RunningScaler):
     r"""Standardise by the running mean and standard deviation.
 
     Row t becomes :math:`(x_t - m_{t-1}) / s_{t-1}`, a column at a time, with the mean and the
-    standard deviation of the rows before it, but no row leaves further off than these allow.
+    standard deviation of the rows before it, but for the first values of a column, see below.
 
     Parameters
     ----------
@@ -54,13 +54,12 @@ class RunningStandardScaler(RunningScaler):
 
     *First values.* What two rows say of a deviation may be anything, and one row says nothing. But
     of :math:`n + 1` values, itself included, none is further than :math:`\sqrt{n}` standard
-    deviations from their mean [2]_. So where :math:`W < 32` none leaves further off than
-    :math:`\sqrt{W}`, and later 20 or, if that is more, :math:`\sqrt{W}`. The first other value of a
-    column that has been constant leaves as :math:`\pm\sqrt{W}`, which it is with itself included.
-    No row knows the unit of a column, and none leads a line behind the scaler astray;
-    `inverse_transform` cannot undo what was so far off.
+    deviations from their mean [2]_. So where :math:`n < 32` rows are known none leaves further off
+    than that, and the first other value of a column that has been constant leaves as 1 or -1. No
+    row is in the unit of its column; `inverse_transform` cannot undo what was so far off. What a
+    scaler knows that is frozen is taken as it is.
 
-    *Faulty values.* A value is learnt as one 5 standard deviations from the
+    *Faulty values.* A value is scaled as it came, but learnt as one 5 standard deviations from the
     mean if it is further from it than 20 of them, and than :math:`\sqrt{W_{t-1}}` as no
     :math:`W_{t-1}` values are from their own mean, and further from the range of all values learnt
     before than that is wide: a single :math:`10^6` does not make all later rows small. Where such
@@ -128,12 +127,10 @@ class RunningStandardScaler(RunningScaler):
         _moments.merge(state, theirs)
 
     def _learn(self, state, X):
-        weights = _moments.weights_before(state, len(X), self.forgetting)
-        means, deviations, learnt = _moments.learn(state, X, self.forgetting)
-        return means, deviations, weights, learnt
+        return _moments.learn(state, X, self.forgetting)
 
     def _known(self, state):
-        return *_moments.known(state), state["weight"]
+        return _moments.known(state)
 
 
 @inherit_documentation
@@ -155,7 +152,8 @@ class RunningMaxNormScaler(RunningScaler):
 
     Notes
     -----
-    *Cost.* O(d) per row, in whole blocks. The first row that is not 0 is divided by its own norm.
+    *Cost.* O(d) per row, in whole blocks. The first row that is not 0 is divided by its own norm,
+    and where n < 32 rows are known none leaves longer than :math:`\sqrt{n}`, as it may be small.
 
     One faulty row of great length shrinks all later ones for good: that is what a largest norm
     means. Where faults may come, take :class:`RunningStandardScaler` or
@@ -190,17 +188,17 @@ class RunningMaxNormScaler(RunningScaler):
 
     def _learn(self, state, X):
         norms = np.maximum.accumulate(np.append(state["norm"], np.linalg.norm(X, axis=1)))
-        counts = state["t"] + np.arange(len(X))
         state.update(t=state["t"] + len(X), norm=float(norms[-1]))
-        return np.zeros((1, X.shape[1])), norms[:-1, None], counts[:, None], X
+        return np.zeros((1, X.shape[1])), norms[:-1, None], X
 
     def _known(self, state):
         n_features = state["n_features"]
-        return np.zeros(n_features), np.full(n_features, state["norm"]), state["t"]
+        return np.zeros(n_features), np.full(n_features, state["norm"])
 
-    def _within(self, X, center, scale, weight):
+    def _within(self, X, center, scale, count):
         own = np.linalg.norm(X, axis=1, keepdims=True)
-        return X / _moments.or_one(np.where(scale > 0.0, scale, own))
+        scale = np.where(scale > 0.0, np.maximum(scale, own / _moments.reaches(count)), own)
+        return X / _moments.or_one(scale)
 
 
 @inherit_documentation
@@ -229,10 +227,9 @@ class RunningMinMaxScaler(RunningScaler):
     Notes
     -----
     *Cost.* O(d) per row, in whole blocks. The first row becomes the low end of the range. What few
-    rows say of a range may be too little, and a column that has been constant has none: so a row
-    leaves no further from the middle than :math:`\sqrt{n}` halves of the range if n rows are known,
-    or 20 from the 32nd on, and the first other value at an end. `inverse_transform` cannot undo a
-    clip.
+    rows say of a range may be too little, and a column that has been constant has none: so where
+    n < 32 rows are known a row leaves no further from the middle than :math:`\sqrt{n}` halves of
+    the range, and the first other value at an end. `inverse_transform` cannot undo a clip.
 
     One faulty value squeezes all later ones into a corner of the range for good: that is what a
     range means. Where faults may come, take :class:`RunningRobustScaler` or
@@ -300,12 +297,11 @@ class RunningMinMaxScaler(RunningScaler):
     def _learn(self, state, X):
         lows = np.minimum.accumulate(np.vstack([state["low"], X]))
         highs = np.maximum.accumulate(np.vstack([state["high"], X]))
-        counts = state["t"] + np.arange(len(X))
         state.update(t=state["t"] + len(X), low=lows[-1].copy(), high=highs[-1].copy())
-        return lows[:-1], _moments.width(lows[:-1], highs[:-1]), counts[:, None], X
+        return lows[:-1], _moments.width(lows[:-1], highs[:-1]), X
 
     def _known(self, state):
-        return state["low"], _moments.width(state["low"], state["high"]), state["t"]
+        return state["low"], _moments.width(state["low"], state["high"])
 
     def _scaled(self, X, center, scale):
         low, high = self.feature_range
@@ -317,7 +313,6 @@ class RunningMinMaxScaler(RunningScaler):
         if self.clip:
             return low, high
         middle, half = (low + high) / 2.0, (high - low) / 2.0
-        reach = np.maximum(reach, 1.0)
         return middle - reach * half, middle + reach * half
 
     def _unscaled(self, X, center, scale):
@@ -356,8 +351,8 @@ class RunningRobustScaler(RunningScaler):
     at every multiple of 64: O(d) per row, and about a window's sort every 64 rows. Memory for the
     window's rows.
 
-    If n rows were known when the quantiles were taken, a row leaves at most :math:`\sqrt{n}` ranges
-    off, or 20 from the 32nd on, as from :class:`RunningStandardScaler`.
+    Where n < 32 rows are known a row leaves at most :math:`\sqrt{n}` ranges off, and the first
+    other value of a column as 1 or -1, as from :class:`RunningStandardScaler`.
 
     References
     ----------
@@ -421,14 +416,13 @@ class RunningRobustScaler(RunningScaler):
         }
 
     def _learn(self, state, X):
-        centers, scales, weights, learnt = (np.empty(X.shape) for _ in range(4))
+        centers, scales, learnt = (np.empty(X.shape) for _ in range(3))
         low = 0
         while low < len(X):
             t, due = state["t"], _next_refresh(state["t"])
             high = min(len(X), low + due - t)
             center, scale = state["center"], state["scale"]
             centers[low:high], scales[low:high] = center, scale
-            weights[low:high] = _last_refresh(t)
             learnt[low:high] = _nearer(
                 X[low:high], center, scale, min(_last_refresh(t), self.window)
             )
@@ -437,7 +431,7 @@ class RunningRobustScaler(RunningScaler):
             if state["t"] == due:
                 self._refresh(state)
             low = high
-        return centers, scales, weights, learnt
+        return centers, scales, learnt
 
     def _refresh(self, state):
         low, high = self.quantile_range
@@ -449,7 +443,7 @@ class RunningRobustScaler(RunningScaler):
             state["scale"] = np.where(scale, scale, _moments.width(center, center + farthest))
 
     def _known(self, state):
-        return state["center"], state["scale"], _last_refresh(state["t"])
+        return state["center"], state["scale"]
 
 
 def _rises(ends):

@@ -57,11 +57,11 @@ def scale_all(moments, n, X, first):
     """Do so with many rows (k, d) of one key; return them scaled, and its first rows."""
     X = _moments.moderate(X)
     state = _moments.start(X[0]) if n == 0 else state_of(moments, n, first)
-    weights = _moments.weights_before(state, len(X))
+    counts = n + np.arange(float(len(X)))[:, None]
     means, deviations, _ = _moments.learn(state, X)
     write(moments, state)
     first = state["first"] if len(state["first"]) else None
-    return _moments.standardised(X, means, deviations, weights), first
+    return _moments.standardised(X, means, deviations, counts), first
 
 
 def scaled(moments, n, X):

@@ -44,7 +44,7 @@ class _Scaled(_Running):
 
     def known_before(self, state, column):
         known = np.empty((len(column), 2, 1))
-        known[:, 0], scales, _, nearer = self.scaler._learn_first(state, moderate(column))
+        known[:, 0], scales, nearer = self.scaler._learn_first(state, moderate(column))
         known[:, 1] = or_one(scales)
         return known, nearer
 
@@ -52,7 +52,7 @@ class _Scaled(_Running):
         return self.scaler._scaled(column, known[:, 0], known[:, 1])
 
     def now(self, state):
-        center, scale, _ = self.scaler._known(state)
+        center, scale = self.scaler._known(state)
         return np.stack([center, or_one(scale)])
 
     def undone(self, state, z, known):

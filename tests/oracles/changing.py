@@ -78,14 +78,14 @@ def triple_vaw(X, y, frequencies, alpha=1.0, aggregator_alpha=1.0, final_alpha=1
         past = X[: max(t, 1)]
         rows["standard"].append(_within(x - past.mean(axis=0), past.std(axis=0), t))
         low, high = past.min(axis=0), past.max(axis=0)
-        halves = _within(2 * x - low - high, high - low, max(t, 1))
+        halves = _within(2 * x - low - high, high - low, t)
         rows["minmax"].append(0.5 + halves / 2 if t else 0 * x)
         known = max([k for k in (1, 2, 4, 8, 16, 32, 64) if k <= t], default=1)
         known = known if t < 64 else t // 64 * 64
         past = X[:known][-500:]
         quartiles = np.percentile(past, [25, 50, 75], axis=0)
         scale = quartiles[2] - quartiles[0]
-        rows["robust"].append(_within(x - quartiles[1], scale, known if t else 0))
+        rows["robust"].append(_within(x - quartiles[1], scale, t))
     learnt, ends = np.empty(n), []
     for t in range(n):
         low, high = y[: t + 1].min(), y[: t + 1].max()
@@ -103,11 +103,9 @@ def triple_vaw(X, y, frequencies, alpha=1.0, aggregator_alpha=1.0, final_alpha=1
 
 
 def _within(off, scale, n):
-    """No row is further off than n rows allow; the first other value is just as far."""
-    root = np.sqrt(n)
-    reach = root if n < 32 else max(root, 20)
-    first = np.sign(off) * root
-    return np.clip(np.where(scale > 0, off / _or_one(scale), first), -reach, reach)
+    """Few rows know no scale well; without one the first other value is 1 off."""
+    reach = np.sqrt(max(n, 1)) if n < 32 else np.inf
+    return np.clip(np.where(scale > 0, off / _or_one(scale), np.sign(off)), -reach, reach)
 
 
 def _or_one(scale):

@@ -40,8 +40,8 @@ def power_transform(x, method, n_first=32):
         if np.ptp(past) > 0:
             off = off / past.std()
         elif off != 0:
-            off = np.copysign(np.sqrt(t), off)
-        reach = np.sqrt(t) if t < 32 else max(np.sqrt(t), 20.0)
+            off = np.sign(off)
+        reach = np.sqrt(t) if t < 32 else np.inf
         images.append(np.clip(off, -reach, reach))
         exponents.append(exponent)
     return np.array(images), np.array(exponents)
