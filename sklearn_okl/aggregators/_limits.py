@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import expit
 
 from .._delay import as_it_was, late
+from ..features._moments import faded
 from ._fading_means import known_likelihoods
 
 _KNOWN = 60.0  # faded rounds from which on losses say what is usual
@@ -22,12 +23,16 @@ _TINY = np.finfo(float).tiny
 
 def start(n_targets, delay):
     """Return what is known of the targets' range before the first row."""
-    return {
+    known = {
         "limits": np.zeros((n_targets, 3)),  # lows, highs, numbers of rows learnt
         "past": np.zeros((delay, n_targets, 3)),  # those before the latest rounds
         # log odds that forecasts beyond the range are right
         "beyond": {"odds": np.zeros(n_targets), "past": np.zeros((delay, n_targets))},
     }
+    if delay:  # how far targets have been below and above what was known of their range
+        off = np.zeros((n_targets, 2))
+        known["left"] = {"off": off, "past": np.zeros((delay, *off.shape))}
+    return known
 
 
 def learn(state, y, margin):
@@ -38,19 +43,39 @@ def learn(state, y, margin):
         extend.accumulate(limits[..., k], out=limits[..., k])
     state["limits"] = limits[-1].copy()
     limits, state["past"] = late(limits[:-1], state["past"])
-    return _with_margin(limits, margin)
+    if "left" not in state:
+        return _with_margin(limits, margin)
+    left, state["left"] = _learn_left(state["left"], y, limits)
+    return _with_margin(limits, margin, left)
 
 
 def known(state, margin, ago):
     """Return the limits (q, 3) that were known some rounds ago."""
-    return _with_margin(as_it_was(state["limits"], state["past"], ago), margin)
+    limits = as_it_was(state["limits"], state["past"], ago)
+    if "left" not in state:
+        return _with_margin(limits, margin)
+    left = state["left"]
+    return _with_margin(limits, margin, as_it_was(left["off"], left["past"], ago))
 
 
-def _with_margin(limits, margin):
+def _learn_left(state, y, limits):
+    """Return how far targets (n, q, 2) have left limits (n, q, 3), as known, and the new state."""
+    delay = len(state["past"])
+    off = np.stack([limits[..., 0] - y, y - limits[..., 1]], axis=-1)
+    off = np.maximum(off, 0.0) * (limits[..., 2:] > 0.0) / delay
+    path = faded(off, state["off"], 1.0 - 1.0 / delay)
+    known, past = late(path[:-1], state["past"])
+    return known, {"off": path[-1].copy(), "past": past}
+
+
+def _with_margin(limits, margin, left=None):
     limits = limits.copy()
     margin = margin * (limits[..., 1] - limits[..., 0])
     limits[..., 0] -= margin
     limits[..., 1] += margin
+    if left is not None:
+        limits[..., 0] -= left[..., 0]
+        limits[..., 1] += left[..., 1]
     return limits
 
 
@@ -98,6 +123,12 @@ def wait(state, n):
     """Let rounds pass in which no odds move."""
     odds = state["beyond"]
     _, odds["past"] = late(np.broadcast_to(odds["odds"], (n, *odds["odds"].shape)), odds["past"])
+
+
+def wait_left(state, n):
+    """Let rounds pass from which nothing is learnt."""
+    left = state["left"]
+    _, left["past"] = late(np.broadcast_to(left["off"], (n, *left["off"].shape)), left["past"])
 
 
 def learn_beyond(state, y, limits, asked, squares, is_led, weight=1.0):

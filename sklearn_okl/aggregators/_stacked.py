@@ -71,8 +71,9 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
 
     This is no convex combination: the regressions may leave the range of the experts' forecasts,
     though not that of the past targets, with a margin, unless the best expert of late does so far
-    beyond what its errors usually are. The first round is forecast by the mean of
-    the experts, and only its target is learnt: it is the origin, from which distances are learnt.
+    beyond what its errors usually are. Late targets may have left the range that is known: there
+    it is wider by as far as they did so of late. The first round is forecast by the mean of the
+    experts, and only its target is learnt: it is the origin, from which distances are learnt.
 
     *The means* [2]_ weigh expert k by the likelihood of Gaussian errors, which fades:
 
@@ -256,6 +257,7 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
             alike = np.broadcast_to(known, (n, *np.shape(known)))
             part[name] = late(alike, part[name])[1]
         _limits.wait(state, n)
+        _limits.wait_left(state, n)
         _boas.wait(state["experts"], n)
         _two_boas.wait(state["last"], n)
 

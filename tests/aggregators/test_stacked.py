@@ -172,3 +172,21 @@ def test_it_mixes_models():
     assert np.mean((model.prequential_predict(X, y) - y)[100:] ** 2) < 0.03
     size = len(pickle.dumps(model.partial_fit(X, y)))
     assert abs(len(pickle.dumps(model.partial_fit(X, y))) - size) < 64
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_trend_leaves_the_range_that_late_targets_have_shown(seed, sign):
+    """Forecasts stayed in it, 12 below the target, whatever the best expert said."""
+    rng = np.random.default_rng(seed)
+    n, delay = 500, 60
+    y = sign * (0.2 * np.arange(n) + 3.0 * rng.normal(size=n))
+    F = np.column_stack([y + rng.normal(size=n), np.zeros(n)])
+    model = StackedBOARegressor(label_delay=delay)
+    forecasts = StackedBOARegressor(label_delay=delay).prequential_predict(F, y)
+    model.partial_fit(F[:317], y[:317])
+    parts = np.concatenate(
+        [model.prequential_predict(F[i : i + 7], y[i : i + 7]) for i in range(317, n, 7)]
+    )
+    np.testing.assert_allclose(parts, forecasts[317:], rtol=1e-9)
+    assert np.sqrt(np.mean((forecasts - y)[320:] ** 2)) < 2.0  # 2.6 to 3.2

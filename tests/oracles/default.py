@@ -160,7 +160,7 @@ def mixture(F, y, scales, fadings, stacks, n_plain, delay, weights=None):
         rounds = ages.sum()  # those of the last fading
         best = losses.argmin()
         square = min([(of[-1][0] / of[-1][1])[best] for of in faded.values() if of[-1][1]] or [0])
-        asked, narrow = F[t, born][best], range_of(y[:k])
+        asked, narrow = F[t, born][best], range_of(y[:k]) + left_by(y[:k], delay)
         is_led, wide = gives_way(asked, narrow, k, square, odds[k])
         is_led &= rounds >= 60
         limits.append(wide if is_led else narrow)
@@ -197,6 +197,16 @@ def mixture(F, y, scales, fadings, stacks, n_plain, delay, weights=None):
     same = np.abs(columns - columns[:, :1]) <= 1e-9 * scales[:, None]
     columns = np.where(same, columns[:, :1], columns)
     return two_boas(columns, y, delay, weights)
+
+
+def left_by(past, delay):
+    """How far targets have left the range that was known so many rounds before, below and above."""
+    left = np.zeros(2)
+    for t in range(delay + 1, len(past) if delay else 0):
+        low, high = (of([0.0, *past[: t - delay]]) for of in (min, max))
+        below, above = max(low - past[t], 0.0), max(past[t] - high, 0.0)
+        left += (np.array([-below, above]) - left) / delay
+    return left
 
 
 def range_of(past):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .aggregation import boa
-from .default import range_of
+from .default import left_by, range_of
 from .refit import refit
 
 
@@ -29,7 +29,8 @@ def beside(b, X, y, estimator, n_lags, delay, weights=None, growth=0.05, fit_del
     errors[late] = refit(estimator, seen[late], single(u - b)[late], *when, w, fit_delay)
     errors[: 60 + 2 * delay + fit_delay] = np.nan
     F = np.column_stack([b, trees, b + errors])
-    F[:, 1:] = [np.clip(F[t, 1:], *range_of(u[: max(t - delay, 0)])) for t in range(n)]
+    known = [u[: max(t - delay, 0)] for t in range(n)]
+    F[:, 1:] = [np.clip(F[t, 1:], *(range_of(y) + left_by(y, delay))) for t, y in enumerate(known)]
     forecasts = boa(F, u, late=delay, weights=weights)[0] * unit + y[0]
     forecasts[: 1 + delay] = 0.0
     return forecasts
