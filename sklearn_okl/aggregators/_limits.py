@@ -126,7 +126,7 @@ def wait(state, n):
 
 
 def wait_left(state, n):
-    """Let rounds pass from which nothing is learnt."""
+    """Let rounds pass that tell nothing of how far targets have left the limits."""
     left = state["left"]
     _, left["past"] = late(np.broadcast_to(left["off"], (n, *left["off"].shape)), left["past"])
 
