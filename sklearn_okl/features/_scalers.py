@@ -168,7 +168,7 @@ class RunningMaxNormScaler(RunningScaler):
     >>> from sklearn_okl import RunningMaxNormScaler
     >>> RunningMaxNormScaler().prequential_transform([[3.0, 4.0], [0.0, 10.0], [5.0, 0.0]])
     array([[0.6, 0.8],
-           [0. , 2. ],
+           [0. , 1. ],
            [0.5, 0. ]])
     """
 
