@@ -127,9 +127,9 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
     `set_partial_fit_request` for `partial_fit` and `prequential_predict`.
 
     *Late labels.* Where the last step has a ``label_delay`` D, row t is transformed, to forecast it
-    and to teach it, by what the transformers had learnt from the rows up to t - 1 - D (the first
-    rows by what the very first one taught). `predict` transforms by all that was learnt, as for the
-    row that comes D rows after the next. With ``update="batch"`` a batch is transformed by what was
+    and to teach it, by what the transformers had learnt from the rows up to t - 1 - D (the first D,
+    which nobody forecasts, by the very first one, or in running scalers by all rows before them).
+    `predict` transforms by all that was learnt, as for the row that comes D rows after the next. With ``update="batch"`` a batch is transformed by what was
     learnt from the batches whose last label comes before its first row. For this the scalers of
     this package keep their latest D centres and scales; a transformer of another package is copied
     before it learns a row or a batch, and the copies that the next D rows may need are kept.
