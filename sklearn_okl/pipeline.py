@@ -129,10 +129,11 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
     *Late labels.* Where the last step has a ``label_delay`` D, row t is transformed, to forecast it
     and to teach it, by what the transformers had learnt from the rows up to t - 1 - D (the first D,
     which nobody forecasts, by the very first one, or in running scalers by all rows before them).
-    `predict` transforms by all that was learnt, as for the row that comes D rows after the next. With ``update="batch"`` a batch is transformed by what was
-    learnt from the batches whose last label comes before its first row. For this the scalers of
-    this package keep their latest D centres and scales; a transformer of another package is copied
-    before it learns a row or a batch, and the copies that the next D rows may need are kept.
+    `predict` transforms by all that was learnt, as for the row that comes D rows after the next.
+    With ``update="batch"`` a batch is transformed by what was learnt from the batches whose last
+    label comes before its first row. For this the scalers of this package keep their latest D
+    centres and scales; a transformer of another package is copied before it learns a row or a
+    batch, and the copies that the next D rows may need are kept.
 
     All parameters of the steps are fixed from the first row on; `fit` starts afresh.
 
