@@ -328,7 +328,10 @@ def test_complex_numbers_are_refused_as_what_they_are(as_frame):
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_dates_come_out_in_the_unit_and_zone_in_which_they_went_in(unit, zone, has_freq):
     """What came out was in microseconds, whatever went in, and a zone of dateutil an error."""
-    index = pd.date_range("2024-01-01", periods=62, freq="h", tz=zone).as_unit(unit)
+    try:
+        index = pd.date_range("2024-01-01", periods=62, freq="h", tz=zone).as_unit(unit)
+    except AttributeError:
+        pytest.skip("the oldest pandas makes no dates in a zone of today's dateutil")
     given = index[:60] if has_freq else pd.DatetimeIndex(list(index[:60])).as_unit(unit)
     y = pd.Series(values(), given)
     at_once = OnlineForecaster(2, **SMALL).fit(y)
