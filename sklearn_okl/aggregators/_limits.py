@@ -125,12 +125,6 @@ def wait(state, n):
     _, odds["past"] = late(np.broadcast_to(odds["odds"], (n, *odds["odds"].shape)), odds["past"])
 
 
-def wait_left(state, n):
-    """Let rounds pass that tell nothing of how far targets have left the limits."""
-    left = state["left"]
-    _, left["past"] = late(np.broadcast_to(left["off"], (n, *left["off"].shape)), left["past"])
-
-
 def learn_beyond(state, y, limits, asked, squares, is_led, weight=1.0):
     """Learn from targets (q,) whether the best experts were right; the limits are the narrow ones.
 

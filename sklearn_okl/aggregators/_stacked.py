@@ -248,6 +248,7 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
     def _pass(self, state, n):
         """Let rounds pass from which nothing is learnt, where targets are late."""
         parts = [(state, "past", state["limits"]), (state, "past sums", state["sums"][:, 0])]
+        parts.append((state["left"], "past", state["left"]["off"]))
         for one in state["stacks"]:  # the time comes second there
             path = np.broadcast_to(one["theta"][:, None], (1, n, *one["theta"].shape[1:]))
             one["past"] = np.concatenate([one["past"], path], axis=1)[:, n:].copy()
@@ -257,7 +258,6 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
             alike = np.broadcast_to(known, (n, *np.shape(known)))
             part[name] = late(alike, part[name])[1]
         _limits.wait(state, n)
-        _limits.wait_left(state, n)
         _boas.wait(state["experts"], n)
         _two_boas.wait(state["last"], n)
 

@@ -157,10 +157,11 @@ class RunningScaler(MergesStatistics, OneToOneFeatureMixin, OnlineTransformer):
         """Return what rows become that are so many scales off, low and high."""
         return -reach, reach
 
-    def _count(self, state):
-        """Return how many rows are known; a scaler that is frozen knows enough."""
-        is_frozen = self.freeze_after is not None and state["t"] >= self.freeze_after
-        return _moments.N_FIRST if is_frozen else state["t"]
+    def _counts(self, t):
+        """Return how many rows are known in rounds t; a scaler that is frozen knows enough."""
+        return (
+            t if self.freeze_after is None else np.where(t < self.freeze_after, t, _moments.N_FIRST)
+        )
 
     def _unscaled(self, X, center, scale):
         return X * scale + center
@@ -171,11 +172,9 @@ class RunningScaler(MergesStatistics, OneToOneFeatureMixin, OnlineTransformer):
 
     def _flow(self, state, X, y, delay):
         rows = _moments.moderate(X)
-        t, counts = state["t"], self._count(state) + np.arange(len(rows))
-        if self.freeze_after is not None:
-            counts[counts >= self.freeze_after] = _moments.N_FIRST
+        t, counts = state["t"], self._counts(state["t"] + np.arange(float(len(rows))))
         *known, _ = self._learn_first(state, rows)
-        known = [*known, counts[:, None].astype(float)]
+        known = [*known, counts[:, None]]
         if delay:
             known = np.stack(np.broadcast_arrays(*known), axis=1)  # (n, 3, d)
             known = read_late(state, known, delay, t).swapaxes(0, 1)
@@ -197,7 +196,7 @@ class RunningScaler(MergesStatistics, OneToOneFeatureMixin, OnlineTransformer):
         return *self._known(state), rows
 
     def _ask(self, state, X):
-        return self._within(_moments.moderate(X), *self._known(state), self._count(state))
+        return self._within(_moments.moderate(X), *self._known(state), self._counts(state["t"]))
 
 
 def _names_of(rows):
