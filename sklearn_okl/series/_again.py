@@ -4,6 +4,8 @@ What they said of a row can be told when it comes, from the values that are reme
 numbers of each origin: so it does not wait with what other experts said.
 """
 
+from functools import cache
+
 import numpy as np
 
 from . import _echoes
@@ -63,27 +65,38 @@ def _forecasts(values, last, known, ages, steps):
     Of each origin is given the latest value as it went on from it, and its snapshot; without a
     leading axis they are those of all rows.
     """
-    lengths, beside, ends = known["again"], known["beside"], len(values) - ages
+    lengths, beside = known["again"], known["beside"]
     if lengths.ndim > 1 and (lengths == lengths[0]).all():
         lengths = lengths[0]
-
-    def continued(place, instead, back=0):
-        """Return a season again (k, m), something instead where its length is 0."""
-        known = lengths[..., place] > 0
-        if not known.any():
-            return instead
-        length = np.maximum(lengths[..., place], 1)
-        rows = ends - (1 + back) * length + steps % length
-        found = np.where((rows == ends - 1)[:, None], last, values[rows])
-        return found if known.all() else np.where(known[:, None], found, instead)
-
-    n_seasons = lengths.shape[-1] - N_ECHOES
-    said = np.empty((n_experts(n_seasons), len(steps), values.shape[1]))
+    n_seasons, ends = lengths.shape[-1] - N_ECHOES, len(values) - ages
+    which, back = _continued(n_seasons)
+    lengths = lengths[..., which].reshape(-1, len(which)).T  # (continued, k or 1)
+    length = np.maximum(lengths, 1)
+    rows = ends - back * length + steps % length
+    found = values[rows]
+    found = np.where((rows == ends - 1)[..., None], last, found)
+    if not (is_known := lengths > 0).all():
+        instead = np.full((len(which), *beside.shape[:-2], beside.shape[-1]), np.nan)
+        instead[:n_seasons] = np.moveaxis(beside[..., :n_seasons, :], -2, 0)
+        instead = instead.reshape(len(which), -1, beside.shape[-1])
+        found = np.where(is_known[..., None], found, instead)
+    said = np.empty((n_experts(n_seasons), *found.shape[1:]))
     said[0] = last
-    for k in range(n_seasons):
-        said[1 + k] = continued(k, beside[..., k, :])
-    said[1 + n_seasons] = said[1] + beside[..., -2, :]
-    of_three = (continued(n_seasons + MEDIAN, np.nan, back) for back in range(3))
-    said[2 + n_seasons + MEDIAN] = _echoes.median_of(*of_three)
-    said[2 + n_seasons + SELDOM] = continued(n_seasons + SELDOM, np.nan) + beside[..., -1, :]
+    said[1 : 1 + n_seasons] = found[:n_seasons]
+    said[1 + n_seasons] = found[0] + beside[..., -2, :]
+    said[2 + n_seasons + MEDIAN] = _echoes.median_of(*found[n_seasons : n_seasons + 3])
+    said[2 + n_seasons + SELDOM] = found[-1] + beside[..., -1, :]
     return said
+
+
+@cache
+def _continued(n_seasons):
+    """Return which lengths are continued, and from how many of them back (continued, 1).
+
+    Each season and each echo is from one length back, the median from two and three as well.
+    """
+    median = n_seasons + MEDIAN
+    which = np.array([*range(n_seasons), median, median, median, n_seasons + SELDOM])
+    back = np.ones((len(which), 1), dtype=np.int64)
+    back[n_seasons : n_seasons + 3, 0] = 1, 2, 3
+    return which, back
