@@ -30,8 +30,9 @@ class RunningUnits:
     faulty : float, default=10.0
         Standard deviations beyond which a value counts as one so far off, and does not make the
         others small for good.
-    first : int, default=16
-        Rows after which units are known that stay as they are.
+    first : int, default=4
+        Rows after which units are known that stay as they are: of fewer normal numbers the expected
+        ridge, which counts by the inverse of their variance, would be infinite.
     block : int, default=64
         Rows after which a column is asked whether its unit has changed.
     patience : int, default=4
@@ -60,7 +61,7 @@ class RunningUnits:
 
     clip: float = 5.0
     faulty: float = 10.0
-    first: int = 16
+    first: int = 4
     block: int = 64
     patience: int = 4
     repeated: float = 0.2

@@ -96,7 +96,7 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     coefficients and weights, moments, latest targets y[t - 1 - D], y[t - 2 - D] and so on, is what
     was known after row t - 1 - D, and the row is taught with the same inputs. The first D + 1 rows,
     of which there is no forecast, are taught with all that is known when their labels come; after
-    them, nothing counts as known of scales before there are 16 rows. The ridge regressions of the
+    them, nothing counts as known of scales before there are 4 rows. The ridge regressions of the
     mixture forecast by the plain ridge solution then, not by Vovk's.
 
     *Persistence.* With `lags`, the last target known, and the same with the mean step so far on top
@@ -111,7 +111,7 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     has changed, by its median step from row to row (a factor of four, and four times its own
     spread) and its level (5 standard deviations); then its moments start anew from the latest 32
     rows. Linear experts see the same, neither clipped nor in units that move: their centre and
-    scale are those first known of 16 rows, so that a line stays a line where an input grows or
+    scale are those first known of 4 rows, so that a line stays a line where an input grows or
     wanders. The latest targets are appended for half of the experts. But for "fast", half of the
     kernels that never forget see, in place of the inputs, the normal scores of their ranks among
     the rows before, as of :class:`RunningQuantileTransformer`, which no tail and no curved unit can

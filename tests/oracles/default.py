@@ -79,10 +79,10 @@ def walks(y, delay):
 
 
 def inputs(X, y, n_lags, delay):
-    """Each row standardised by those known, and in the units first known of 16 rows or more.
+    """Each row standardised by those known, and in the units first known of 4 rows or more.
 
     Rows of which there is no forecast are taught by all rows before them. Then nothing counts as
-    known before there are 16 rows, if so many are out.
+    known before there are 4 rows, if so many are out.
     """
     n = len(X)
     U, steady, scales = [], [], np.ones(n)
@@ -97,9 +97,9 @@ def inputs(X, y, n_lags, delay):
             center, spread = moments(known[:k, j])
             if spread == 0.0:
                 continue
-            if t <= delay or k > min(delay, 15):
+            if t <= delay or k > min(delay, 3):
                 u[j] = np.clip((row[j] - center) / spread, -5, 5)
-            for first in range(16, k + 1):
+            for first in range(4, k + 1):
                 origin, unit = moments(known[:first, j])
                 if unit > 0.0:
                     v[j] = (
