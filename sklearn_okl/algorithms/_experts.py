@@ -14,15 +14,14 @@ from .._documentation import inherit_documentation
 from .._types import Any
 from .._validation import refuse_arguments
 from ..aggregators import BOARegressor
-from ..base import OnlineRegressor
+from ..base import ConvexAggregator, OnlineRegressor
 from ..base._convex import learn_awake
 from ..base._distributions import DistributionVerbs
 from ..conformal import QuantileDistribution, _running_errors
+from . import _limits
 from ._advised import Advised
-from ._fence import N_FIRST, SaneRange, moderate
+from ._fence import FARTHEST, N_FIRST, SaneRange, moderate
 from ._teaching import Numbers
-
-_FARTHEST = 1e200  # in place of no bound: sums of some stay finite
 
 
 class _AdvisedRegressor(DistributionVerbs, Advised, OnlineRegressor):
@@ -37,6 +36,11 @@ class _AdvisedRegressor(DistributionVerbs, Advised, OnlineRegressor):
     def _combiner(self):
         return self._aggregator(BOARegressor() if self.aggregator is None else self.aggregator)
 
+    @property
+    def _has_rule(self):
+        """Whether forecasts get weights of sum one; whoever is free in them can scale forecasts."""
+        return self.aggregator is None or isinstance(self.aggregator, ConvexAggregator)
+
     def _fence(self):
         return SaneRange(self.initial_forecast)
 
@@ -46,8 +50,9 @@ class _AdvisedRegressor(DistributionVerbs, Advised, OnlineRegressor):
             "errors": _running_errors.start(self.label_delay),  # of which the laws come
             # rounds that are judged as a whole, as long as they are not all there
             "first": (np.empty((0, n_features)), np.empty(0)),
+            "limits": _limits.start(len(self.experts), self.label_delay),
             # what was known of targets before the latest rounds: their mean, the largest sane one
-            "past": np.tile([float(self.initial_forecast), _FARTHEST], (self.label_delay, 1)),
+            "past": np.tile([float(self.initial_forecast), FARTHEST], (self.label_delay, 1)),
             "former": {},  # the mixture before it began anew, while its forecasts have no targets
         }
 
@@ -73,23 +78,23 @@ class _AdvisedRegressor(DistributionVerbs, Advised, OnlineRegressor):
         room = N_FIRST - state["t"]
         if room <= 0:
             return self._learn_rows(state, X, y)
-        X_first, y_first = (
-            np.concatenate([before, now[:room]])
-            for before, now in zip(state["first"], (X, y), strict=True)
-        )
+        early = self._learn_rows(state, X[:room], y[:room])
+        now = X[:room], y[:room]
+        X_first, y_first = map(np.concatenate, zip(state["first"], now, strict=True))
         if len(y) < room:
             state["first"] = X_first, y_first
-            return self._learn_rows(state, X, y)
+            return early
         state["first"] = X_first[:0], y_first[:0]
         targets = self._fence().judged(y_first)
-        if (targets == y_first).all():
-            return self._learn_rows(state, X, y)
-        early = self._learn_rows(state, X[:room], y[:room])
-        anew = self._start(X.shape[1])
-        with self._untraced():
-            self._learn_rows(anew, X_first, targets)
-        former = {"former": dict(state)} if self.label_delay else {}
-        state.update(anew | former)
+        ends = state["limits"]["now"] = np.array([targets.min(), targets.max()])
+        is_far = self._has_rule and _limits.was_left(state["limits"])
+        if is_far or (targets != y_first).any():
+            anew = self._start(X.shape[1])
+            anew["limits"] = _limits.start(len(self.experts), self.label_delay, ends)
+            with self._untraced():
+                self._learn_rows(anew, X_first, targets)
+            former = {"former": dict(state)} if self.label_delay else {}
+            state.update(anew | former)
         if len(y) == room:
             return early
         return np.concatenate([early, self._learn(state, X[room:], y[room:])])
@@ -97,7 +102,7 @@ class _AdvisedRegressor(DistributionVerbs, Advised, OnlineRegressor):
     def _learn_rows(self, state, X, y):
         state["frame"], came, t = self._frame, y, state["t"]
         means, reach, y = self._fence().learn(state["targets"], t, y)
-        known = np.column_stack([means, np.minimum(reach, _FARTHEST)])
+        known = np.column_stack([means, np.minimum(reach, FARTHEST)])
         known, state["past"] = late(known, state["past"])
         means, reach = known.T
 
@@ -105,9 +110,12 @@ class _AdvisedRegressor(DistributionVerbs, Advised, OnlineRegressor):
             return Numbers(reach[rows], self.initial_forecast, is_first, handed)
 
         handed = partial(self._handed, state)
-        F = self._taught(state, X, y, make_way)
-        state["expert_losses"] += np.nansum(np.square(F - y[:, None]), axis=0)
+        own = self._taught(state, X, y, make_way)
+        *known, state["expert_losses"] = _limits.learn(
+            state["limits"], state["expert_losses"], own, y
+        )
         state["t"] += len(y)
+        F = _limits.believed(own, *known, t < N_FIRST) if self._has_rule else own
         combiner = self._combiner()
         learn = partial(combiner._learn, state["aggregator"])
         wait = partial(combiner._pass, state["aggregator"]) if self.label_delay else None
@@ -157,6 +165,8 @@ class _AdvisedRegressor(DistributionVerbs, Advised, OnlineRegressor):
     def _forecast(self, state, X):
         mean, reach = self._fence().known(state["targets"], state["t"])
         F = self._forecast_experts(state, X)
+        if self._has_rule:
+            F = _limits.believed(F, state["limits"]["now"][None], state["expert_losses"][None])
         means, reach = np.full(len(X), mean), np.full(len(X), reach)
 
         def forecast(idle, F):
@@ -244,9 +254,9 @@ class ExpertsRegressor(_AdvisedRegressor):
     .. math:: \sum_t (\hat y_t - y_t)^2 \le \sum_t (u^T f_t - y_t)^2 + \alpha \|u\|^2
               + K Y^2 \ln(1 + B^2 T / \alpha) .
 
-    *Faults.* An expert sleeps in a round by forecasting NaN, and is put to sleep where its forecast
-    is beyond 100 times the root mean square of the targets so far. A faulty target is learnt as one
-    nearer. An error names its expert. The documentation's page on aggregation has the letter.
+    *Faults.* An expert sleeps in a round by forecasting NaN, or more than 100 times the root mean
+    square of the targets so far. Convex rules hear what is far beyond the range of these as nearer,
+    as a faulty target is learnt: see the page on aggregation. An error names its expert.
 
     *Rows.* Frames with categories or text are handed on as they came, gaps too, and so are gaps in
     arrays if all experts take them. Other experts get arrays without feature names.

@@ -11,6 +11,7 @@ from ..features import _moments
 
 N_FIRST = _moments.N_FIRST  # targets that are judged as a whole
 _SANE = 100.0  # root mean squares of the targets that a forecast may have
+FARTHEST = 1e200  # in place of no bound: sums of some stay finite
 _LARGEST = 1e60  # targets beyond it are learnt as this one: fourth powers stay finite
 
 

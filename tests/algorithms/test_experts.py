@@ -235,7 +235,7 @@ def test_named_experts_are_copies():
     model.named_experts_.sgd.coef_[...] = np.nan
     assert pickle.dumps(model) == before
     alone = VAWRegressor().fit(X, y)
-    assert_array_equal(model.named_experts_["vaw"].coef_, alone.coef_)
+    assert_allclose(model.named_experts_["vaw"].coef_, alone.coef_, rtol=1e-13)  # cut at row 32
 
 
 def test_foreign_experts_may_keep_and_change_their_rows():
