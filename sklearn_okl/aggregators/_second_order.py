@@ -227,9 +227,10 @@ class MLProdRegressor(_SecondOrder):
     ----------
     initial_rate : float, default=None
         Start :math:`V_0 = B_0` of the sums of squared regrets and of the largest regrets, > 0.
-        None: 1, the theorem's, made for losses between 0 and 1; regrets above 1 are coped with,
-        but where all losses are far below 1 the rule learns slowly, and a start of about their
-        size is better. ``2**-20`` is the start of the published package.
+        None: 1, the theorem's, made for losses between 0 and 1. Regrets above 1 are coped with, but
+        where they are of a size r far below 1, the rates are too low until the sums of squares
+        have outgrown the start, for :math:`1 / r^2` rounds: one of about :math:`r^2` is better, or
+        another unit of the targets. ``2**-20`` is the start of the published package.
 
     See Also
     --------

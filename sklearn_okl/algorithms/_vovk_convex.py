@@ -417,8 +417,9 @@ class VAWMLProdRegressor(_SecondOrderVAW):
     ----------
     initial_rate : float, default=None
         Start of the sums of squared regrets and of the largest regrets, > 0. None: 1, the
-        theorem's, made for losses between 0 and 1: where all losses are far below 1, a start of
-        about their size learns faster.
+        theorem's, made for losses between 0 and 1. For regrets of a size r far below 1, as those of
+        targets of some thousandths, the rates are too low for :math:`1 / r^2` rounds: a start of
+        about :math:`r^2` is better, or another unit of the targets.
 
     See Also
     --------

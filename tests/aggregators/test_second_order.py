@@ -150,6 +150,21 @@ def test_a_quantile_is_found(rule):
     assert abs(model.predict(F[:1])[0] - 1.28) < 0.2
 
 
+def test_small_losses_want_a_start_of_about_their_square():
+    """That of the theorem is for losses up to 1: it is a sum of squares, not a loss."""
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=2000)
+    F, small = y[:, None] + rng.normal(size=(2000, 4)) * [0.3, 0.36, 0.45, 0.6], 1e-3
+
+    def loss(unit, start=None):
+        forecasts = MLProdRegressor(initial_rate=start).prequential_predict(F * unit, y * unit)
+        return np.mean((forecasts / unit - y) ** 2)
+
+    assert loss(small) > 1.15 * loss(1.0)  # as the literal loop
+    assert loss(small, small**2) > 1.1 * loss(1.0)  # regrets are of about this size
+    assert loss(small, small**4) < 1.01 * loss(1.0)
+
+
 @pytest.mark.parametrize("rule", [BOARegressor, MLPolyRegressor], ids=lambda rule: rule.__name__)
 def test_blind_to_the_scale(rule):
     F, y = stream(3, 8)
