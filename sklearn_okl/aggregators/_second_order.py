@@ -103,6 +103,10 @@ class BOARegressor(_SecondOrder):
     .. math:: \sum_t r_{k,t} \lesssim \sqrt{\ln(1 / \pi_k) \sum_t r_{k,t}^2}
               + \ln(1 / \pi_k) \max_t |r_{k,t}| .
 
+    *Experts that are far off* leave their mark on the last term: with :math:`\max_t |r_{k,t}|` the
+    rates of all stay low, and good experts are told apart slowly. :class:`StackedBOARegressor`
+    and :class:`~sklearn_okl.ExpertsRegressor` hear them near the range of the targets.
+
     *Late targets.* With `label_delay` each :math:`r_{k,t}^2` is :math:`r_{k,t}^2 + 2 |r_{k,t}
     \sum_s r_{k,s}|` in the rates, with the sum over the rounds whose targets were out when round t
     was forecast [3]_: steady regrets are not to be answered as often as they wait.
