@@ -84,7 +84,7 @@ class AccountOfForecasts:
         """
         model = twin(self)  # another thread may install a new state meanwhile
         state, layout, horizon = model._known_state(), model._layout, model._plan().horizon
-        t, m, counts = state["t"], layout["n_series"], np.asarray(state["views"][0]["count"])
+        t, m, counts = model.n_samples_seen_, layout["n_series"], state["views"][RAW]["count"]
         columns = f", {_counted(layout['n_columns'], 'column')}" if layout["n_columns"] else ""
         found = [str(length) for length in state["seasons"] if length]
         how = "given" if model._plan().seasons else "found"

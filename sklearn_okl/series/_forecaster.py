@@ -160,7 +160,8 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
 
     *Missing values.* One in y is filled in by its own forecast, and teaches nothing; one in X
     counts as the mean. A series that begins later is NaN until its first value, and so are its
-    forecasts; before it the series counts as that value.
+    forecasts; before it the series counts as that value. Rows before the first value of any series
+    teach nothing.
 
     *Faults.* A value 20 running standard deviations off counts as missing, and intervals are not
     judged by it; so does a number that has been one three times. A far number that is the very one
@@ -496,6 +497,11 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
             text = _faults.many(state["t"], which, "give NaN in its stead")
             warnings.warn(text, UserWarning, stacklevel=5)
         return state, forecasts[rows.given[n_before:]] if keeps_forecasts else None
+
+    @property
+    def n_samples_seen_(self) -> int:
+        state = self._known_state()
+        return state["t"] + state["n_silent"]
 
     def _known_ahead(self):
         return self.known_ahead

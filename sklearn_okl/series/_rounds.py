@@ -49,6 +49,7 @@ def start(plan, waves, seed=0):
     n_rows = max(_seasons.N_ROWS, longest + 1)
     state = {
         "t": 0,
+        "n_silent": 0,  # rows before the first value of any series, which are passed over
         "views": [  # of what is left of a series only the latest rows are read
             _views.start(m, n_rows + horizon if k == RAW else 1, longest + 1)
             for k in range(plan.n_views)
@@ -489,7 +490,8 @@ def learn(plan, state, rows, future=None, heard=None):
 
     It is the columns known ahead of the rows after the last, (k, d) with k <= H. Into the list
     `heard` goes what was said of each row (H, m) by the latest origins, the last one first, and
-    which of its values were learnt (m,).
+    which of its values were learnt (m,). Rows before the first value teach nothing, not even when
+    something is due.
     """
     n, horizon, calendar = len(rows.y), plan.horizon, rows.calendar
     came = np.concatenate([rows.y, rows.ahead, rows.now], axis=1)
@@ -504,7 +506,9 @@ def learn(plan, state, rows, future=None, heard=None):
             forecasts[t] = forecast(plan, state, ahead[to_come], calendar[to_come])
         if heard is not None:
             said, count = _said_of_next(plan, state, rows.ahead[t]), state["views"][RAW]["count"]
-        if plan.guard:
+        if np.isnan(rows.y[t]).all() and not _views.started(state["views"][RAW]).any():
+            state["n_silent"] += 1
+        elif plan.guard:
             _judge_and_absorb(plan, state, came[t], calendar[t])
         else:
             absorb(plan, state, came[t])

@@ -124,6 +124,8 @@ def fault(plan, state):
     n_rows = len(state["views"][RAW]["values"]) - plan.horizon
     if any(ridge["t"] != t for ridge in _ridges(state)):
         return "has regressions that have seen other rows"
+    if state["n_silent"] < 0:
+        return "has seen a number of rows below 0"
     if max(slots) >= n_rows:
         return "has seasons that are longer than what is remembered"
     if not _echoes.is_remembered(state["echoes"], n_rows):

@@ -335,3 +335,24 @@ def test_units_and_offsets_of_columns_do_not_matter(known_ahead, seed, n_series)
     for factor, offset, off in ((2.0**20, 0.0, 1e-9), (2.0**-30, 0.0, 1e-9), (1.0, 1e3, 1e-6)):
         said = clone(model).prequential_predict(y, factor * X + offset)
         assert_allclose(said, plain, rtol=0.0, atol=off)
+
+
+@pytest.mark.parametrize("lead", [1, 31, 64, 300])
+@pytest.mark.parametrize("is_dated", [False, True])
+def test_rows_before_the_first_value_teach_nothing(lead, is_dated):
+    rng, n = np.random.default_rng(lead), 150
+    X = rng.normal(size=(lead + n, 2))
+    y = np.sin(np.arange(lead + n)[:, None] / 4.0) + 0.1 * rng.normal(size=(lead + n, 2))
+    y[:lead], y[: lead + 9, 1] = np.nan, np.nan
+    if is_dated:
+        pd = pytest.importorskip("pandas")
+        dates = pd.date_range("2026-03-01", periods=lead + n, freq="h")
+        X, y = pd.DataFrame(X, dates, ["a", "b"]), pd.DataFrame(y, dates, ["one", "two"])
+    model = OnlineForecaster(3, windows=(4, 8, 12), known_ahead=(0,))
+    expected = clone(model).prequential_predict(y[lead:], X[lead:])
+    found = [model.prequential_predict(y[:5], X[:5], X_future=X[5:8])]
+    found.append(model.prequential_predict(y[5:], X[5:]))
+    found = np.concatenate(found)
+    assert np.isnan(found[:lead]).all()
+    assert_array_equal(found[lead:], expected)
+    assert model.n_samples_seen_ == lead + n
