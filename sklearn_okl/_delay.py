@@ -45,9 +45,9 @@ def kept_late(state, known, delay):
 def read_late(state, known, delay, t):
     """Return the same for rows from round t on, but what all rows before them say to the first.
 
-    Of these, `delay` of them, none is forecast before something is known.
+    These are rows 0 to `delay`: none of them is forecast, as no label is there.
     """
-    read, is_first = kept_late(state, known, delay), t + np.arange(len(known)) < delay
+    read, is_first = kept_late(state, known, delay), t + np.arange(len(known)) <= delay
     read[is_first] = known[is_first]
     return read
 

@@ -150,7 +150,7 @@ def _flow_of_batches(transformer, past, X, y, way):
     """Do so with a transformer that learns by `partial_fit`.
 
     Its past are copies of it, one for each of the next D rows: as it was when the last label that
-    the row may know came.
+    the row may know came; None for those before the first label, which know all rows before them.
     """
     n_rows = X.shape[0]
     step = n_rows if way.update == "batch" else 1
@@ -158,14 +158,15 @@ def _flow_of_batches(transformer, past, X, y, way):
     for low in range(0, n_rows, max(step, 1)):
         rows = slice(low, low + step)
         batch, targets = _safe_indexing(X, rows), _safe_indexing(y, rows)
-        first = way.starts and low == 0
+        first, known = way.starts and low == 0, transformer
         if first:
             transformer.partial_fit(batch, targets)
         if way.delay:
             # until its last label comes, the rows after a batch know the batches before it
-            ahead = way.delay if first else min(step, way.delay)
-            past = past + [_copied(transformer)] * ahead
-        parts.append((past[0] if way.delay else transformer).transform(batch))
+            past, ahead = ([None] * (way.delay + 1), step - 1) if first else (past, step)
+            past = past + [_copied(transformer)] * min(ahead, way.delay)
+            known = next((one for one in past[:step] if one is not None), transformer)
+        parts.append(known.transform(batch))
         past = past[-way.delay :]
         if not first:
             n_columns = getattr(transformer, "_n_features_out", None)

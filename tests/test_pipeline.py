@@ -26,7 +26,6 @@ from sklearn_okl import (
     make_streaming_pipeline,
 )
 from sklearn_okl.evaluation import PrequentialSearch, online_checks
-from sklearn_okl.features._running import RunningScaler
 from tests.late import LateRidge, assert_law
 
 
@@ -295,8 +294,8 @@ def literal_rows(transformers, X, D):
             if t == 0:
                 getattr(model, "partial_fit", model.fit)(x[None])
                 copies.append(copy.deepcopy(model))
-            # nobody forecasts the first rows: running scalers know all rows before them
-            late = 0 if t < D and isinstance(base, RunningScaler) else D
+            # nobody forecasts the rows before the first label: they know all rows before them
+            late = 0 if t <= D else D
             rows.append(copies[max(t - 1 - late, 0)].transform(x[None])[0])
             if t > 0:
                 learn(x[None])
@@ -323,16 +322,20 @@ def test_pipelines_of_others_have_no_delay():
 
 
 @DELAYS
-def test_late_batches_are_transformed_by_the_batches_whose_labels_are_there(D):
+@pytest.mark.parametrize(
+    "cuts", [[30, 31, 33, 60, 100, 101, 102, 150], [1, 3, 4, 10, 20, 23, 24, 60]]
+)
+def test_late_batches_are_transformed_by_the_batches_whose_labels_are_there(D, cuts):
     X, y = stream()
     model = late_pipeline(D, StandardScaler(), update="batch")
     scaler, rows, after = StandardScaler(), [], []  # after each batch: rows learnt, scaler then
-    for part in np.split(np.arange(200), [30, 31, 33, 60, 100, 101, 102, 150]):
+    for part in np.split(np.arange(200), cuts):
         low, high = part[0], part[-1] + 1
         if low == 0:
             after.append((high, copy.deepcopy(scaler.partial_fit(X[part]))))
-        known = [then for end, then in after if end <= low - D] or [after[0][1]]
-        rows.append(known[-1].transform(X[part]))
+        # before the first label all rows before a batch are known
+        some = after if high <= D + 1 else [one for one in after if one[0] <= low - D]
+        rows.append((some or after[:1])[-1][1].transform(X[part]))
         if low > 0:
             after.append((high, copy.deepcopy(scaler.partial_fit(X[part]))))
         model.partial_fit(X[part], y[part])

@@ -42,8 +42,8 @@ class OnlineTransformer(TransformerMixin, SwapMixin, BaseEstimator):
     Notes
     -----
     `delay` is 0, but in a pipeline whose last step has a `label_delay`: that is it then, in every
-    call, and a row is transformed by what was known so many rows before it, at the start of the
-    stream by what the first row knew.
+    call, and a row is transformed by what was known so many rows before it. Rows 0 to `delay` come
+    before the first label, and none of them is forecast: any rows before them will do.
 
     Examples
     --------

@@ -7,7 +7,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _check_feature_names_in
 
-from .._delay import late
+from .._delay import read_late
 from .._documentation import explained_by, inherit_documentation
 from .._types import Array, ArrayLike
 from ..base import OnlineTransformer
@@ -54,7 +54,8 @@ class RunningImputer(OnlineTransformer):
     numbers are fine. Text and dates are an error.
 
     *Late labels.* In a :class:`StreamingPipeline` whose last step has a ``label_delay`` D, gaps of
-    row t are filled by the rows up to t - 1 - D.
+    row t are filled by the rows up to t - 1 - D; of rows 0 to D, before the first label, by all
+    rows before them.
 
     References
     ----------
@@ -131,9 +132,9 @@ class RunningImputer(OnlineTransformer):
             fills = _learn_means(state, rows, is_there)
         else:
             fills = _learn_last(state, rows, is_there)
-        state["t"] += len(X)
         if delay:
-            fills, state["past"] = late(fills, state.get("past", np.zeros((delay, X.shape[1]))))
+            fills = read_late(state, fills, delay, state["t"])
+        state["t"] += len(X)
         return self._filled(X, fills)
 
     def _ask(self, state, X):

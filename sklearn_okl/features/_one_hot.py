@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_feature_names_in
 
-from .._delay import late
+from .._delay import read_late
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, ArrayLike
 from ..base import OnlineTransformer
@@ -63,7 +63,8 @@ class RunningOneHotEncoder(OnlineTransformer):
     Hashes are MurmurHash3's, seeded by the place of the column: the same on all machines.
 
     *Late labels.* In a :class:`StreamingPipeline` whose last step has a ``label_delay`` D, row t is
-    encoded by the categories of the rows up to t - 1 - D.
+    encoded by the categories of the rows up to t - 1 - D; rows 0 to D, before the first label, by
+    those of all rows before them.
 
     References
     ----------
@@ -150,10 +151,9 @@ class RunningOneHotEncoder(OnlineTransformer):
             newest = np.maximum.accumulate(np.append(before - 1, slots[-1]))[:-1]
             n_known.append(np.minimum(newest + 1, len(held)))
         slots, n_known = np.stack(slots, axis=1), np.stack(n_known, axis=1)
-        state["t"] += len(slots)
         if delay:
-            nothing = np.zeros((delay, len(X)), dtype=n_known.dtype)
-            n_known, state["past"] = late(n_known, state.get("past", nothing))
+            n_known = read_late(state, n_known, delay, state["t"])
+        state["t"] += len(slots)
         return self._indicators(slots, n_known)
 
     def _ask(self, state, X):

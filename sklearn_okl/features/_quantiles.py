@@ -133,18 +133,21 @@ def start(n_columns, size):
 def learn(state, X, delay=0, changes=()):
     """Learn rows (n, d) in order; return shares (n, d) by what was known `delay` rows earlier.
 
-    After `changes`, pairs of a number of rows and columns (d,), the past of these is forgotten.
+    Rows up to the first label, of which none is forecast, are seen by all rows before them. After
+    `changes`, pairs of a number of rows and columns (d,), the past of these is forgotten.
     """
     shares = np.empty_like(X)
     changes, low = dict(changes), 0
     while low < len(X):
         t = state["t"]
-        n = min(len(X) - low, _next_look(t) - t)
+        ends = _next_look(t), delay + 1 if t <= delay else np.inf
+        n = min(len(X) - low, *(end - t for end in ends))
         n = min([n, *(after - low for after in changes if after > low)])
         # rows between two looks; a look takes effect `delay` rows later
-        for first, last in _spans(state["looks"], t - delay, n):
+        known = t - delay if t > delay else t
+        for first, last in _spans(state["looks"], known, n):
             rows = slice(low + first, low + last)
-            shares[rows] = _shares(_known(state["looks"], t + first - delay), X[rows])
+            shares[rows] = _shares(_known(state["looks"], known + first), X[rows])
         follow(state, X[low : low + n], delay, changes.get(low + n))
         low += n
     return shares

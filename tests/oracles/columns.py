@@ -13,13 +13,16 @@ def same(value):
 
 
 def one_hot(columns, max_categories, n_hashed, delay=0):
-    """Rows of indicators, for columns that are lists of values."""
+    """Rows of indicators, for columns that are lists of values.
+
+    Rows before the first label, which come 0 to `delay`, are seen by all rows before them.
+    """
     n = len(columns[0])
     rows = [[] for _ in range(n)]
     for j, column in enumerate(columns):
         for t in range(n):
             known = []
-            for value in column[: max(t - delay, 0)]:
+            for value in column[: t - delay if t > delay else t]:
                 if same(value) not in known and len(known) < max_categories:
                     known.append(same(value))
             row = [0.0] * (max_categories + n_hashed)
@@ -45,7 +48,7 @@ def imputed(rows, strategy, add_indicator, delay=0):
     for t, row in enumerate(rows):
         filled = []
         for j, value in enumerate(row):
-            past = [r[j] for r in rows[: max(t - delay, 0)] if not math.isnan(r[j])]
+            past = [r[j] for r in rows[: t - delay if t > delay else t] if not math.isnan(r[j])]
             if math.isnan(value):
                 mean = math.fsum(past) / len(past) if past else 0.0
                 value = mean if strategy == "mean" or not past else past[-1]

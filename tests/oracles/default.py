@@ -114,8 +114,9 @@ def inputs(X, y, n_lags, delay):
 def normal_scores(X, delay):
     """Scores of each value among the rows before the last look: after 1, 2, 4, ..., 256 rows."""
     Z = np.zeros(X.shape)
-    for t in range(delay + 1, len(X)):
-        look = 2 ** int(np.log2(t - delay))
+    for t in range(1, len(X)):
+        # rows of which there is no forecast are taught by all rows before them
+        look = 2 ** int(np.log2(t - delay if t > delay else t))
         for j, x in enumerate(X[t]):
             past = np.sort(X[:look, j])
             levels = (np.arange(128) + 0.5) / 128

@@ -72,6 +72,7 @@ def test_units_do_not_matter(friedman, factors, factor, shift):
         ({"label_delay": 1}, 3),
         ({"label_delay": 23, "lags": 0}, 4),
         ({"label_delay": 40, "lags": 6}, 5),
+        ({"label_delay": 9, "budget": "balanced"}, 3),  # ranks, too
     ],
 )
 def test_oracle(arguments, seed):
