@@ -23,6 +23,11 @@ def scaled(P):
     return np.divide(P, sums, out=np.full(P.shape, np.nan), where=is_sane)
 
 
+def or_equal(P):
+    """Return rows (n, C), the same number for all classes where they are no probabilities."""
+    return np.where(np.isnan(scaled(P)), 1.0 / P.shape[1], P)
+
+
 def floored(P, doubts):
     """Return probabilities (n, ..., C) with a share of doubt (n,) spread over all classes."""
     shares = np.reshape(doubts, (-1, *[1] * (P.ndim - 1)))

@@ -291,6 +291,10 @@ class KeyedClassifier(ClassifierMixin, Keyed):
 
     *Theorem.* That of the model of each key.
 
+    *Faults.* Where the probabilities of a model are NaN, as naive Bayes classifiers that learn row
+    by row have no variance yet, or for a column that is constant in a class for good, or negative
+    or all 0, all classes have the same.
+
     *Keys*
 
     Examples

@@ -289,7 +289,7 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         )
         state = self._started() if former is None else dict(former)
         names, X = self._read_keys(state, X, keys)
-        with blas_of(len(y)), np.errstate(over="ignore", invalid="ignore"):
+        with blas_of(len(y)), np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             return state, self._learn_rows(state, names, X, y, params, verb)
 
     def _read_keys(self, state, X, keys):
@@ -379,7 +379,9 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
             teach(life, call.rows(life))
         if call.answers is not None and state["kinds"]:
             first = call.first_rows()
-            call.answers[first] = nothing if prior is None else prior[first]
+            if prior is not None:
+                nothing = fitting(prior[first], call.answers[first].shape, verb)
+            call.answers[first] = nothing
         state["n_dropped"] += call.lives.n_dropped
         self._install(state, call.changed(t), len(y))
         return call.answers

@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, Self
 from .._validation import named_classes, sorted_together
+from ..aggregators._likelihoods import or_equal
 from ..features._columns import is_missing
 from ._fields import are_numbers, may_be_text, refuse_others
 from ._keyed import Keyed
@@ -503,6 +504,8 @@ class RowClassifier(RowByRow):
 
     *River.*
 
+    *Faults.* What of the estimator's probabilities is none, such as NaN, is the same for all.
+
     Examples
     --------
     >>> from sklearn_okl import RowClassifier
@@ -564,4 +567,5 @@ class RowClassifier(RowByRow):
         found = self._answer("predict_proba", x, key)
         if found is None:
             return {}
+        found = or_equal(found[None])[0]
         return dict(zip(self.estimator_.classes_.tolist(), found.tolist(), strict=True))

@@ -7,6 +7,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import _safe_indexing
 
 from .._flow import copied_step
+from ..aggregators._likelihoods import or_equal
 from ..base import SwapMixin, twin
 
 _ASKED = {"prequential_predict": "predict", "prequential_predict_proba": "predict_proba"}
@@ -51,14 +52,18 @@ def taught(model, X, y, params, verb, nothing):
 
 
 def fitting(answers, shape, verb):
-    """Return what a model of a key answered, or say that it is of another shape than it should."""
+    """Return what a model of a key answered, or say that it is of another shape than it should.
+
+    What is to be probabilities and is none, as a naive Bayes classifier says NaN until it knows
+    variances, is the same for all classes.
+    """
     answers = np.asarray(answers)
     if answers.shape != shape:
         raise ValueError(
             f"The model of a key answers {verb!r} with an array of shape {answers.shape}, and not "
             f"of {shape}. A classifier is to learn all classes by 'partial_fit(classes=)'."
         )
-    return answers
+    return or_equal(answers) if verb.endswith("proba") else answers
 
 
 def labelled(error, key):

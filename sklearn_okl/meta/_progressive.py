@@ -4,7 +4,7 @@ from inspect import signature
 
 import numpy as np
 
-from ..aggregators._likelihoods import scaled
+from ..aggregators._likelihoods import or_equal
 
 
 def numbers(estimator, X, y, is_first, handed):
@@ -51,7 +51,7 @@ def placed(estimator, P, classes):
     """
     found = np.zeros((len(P), len(classes)))
     found[:, np.searchsorted(classes, getattr(estimator, "classes_", classes))] = P
-    return np.where(np.isnan(scaled(found)), 1.0 / len(classes), found)
+    return or_equal(found)
 
 
 def _named(learn, classes, is_first):

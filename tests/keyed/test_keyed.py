@@ -9,6 +9,7 @@ import sklearn
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.linear_model import SGDRegressor
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -389,3 +390,26 @@ def test_levels_are_checked_whoever_is_asked(prior, verb, level, words):
         with pytest.raises((TypeError, ValueError), match=words):
             getattr(keyed, verb)(*given, keys=keys)
     assert keyed.n_keys_ == 3
+
+
+@pytest.mark.parametrize("prior", [None, "pooled"])
+def test_what_is_no_probability_is_the_same_for_all_classes(prior):
+    """Naive Bayes knows no variance of one row: its NaN was handed on, as if it were an answer."""
+    rng = np.random.default_rng(0)
+    keys, y = np.arange(60) % 3, rng.permutation(np.arange(60) // 3 % 2)
+    X = np.column_stack([rng.normal(size=60), np.ones(60)])
+    X[40:, 1] = rng.normal(size=20)
+    whole, cut = (KeyedClassifier(GaussianNB(), prior=prior) for _ in range(2))
+    P = whole.prequential_predict_proba(X, y, classes=[0, 1], keys=keys)
+    parts = [
+        cut.prequential_predict_proba(
+            X[i : i + 1], y[i : i + 1], classes=[0, 1], keys=keys[i : i + 1]
+        )
+        for i in range(60)
+    ]
+    np.testing.assert_array_equal(np.concatenate(parts), P)
+    assert_allclose(P.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(P[:40], 0.5)  # a column is constant
+    assert np.abs(P[50:] - 0.5).max() > 0.1
+    young = KeyedClassifier(GaussianNB(), prior=prior).partial_fit(X[:1], y[:1], [0, 1], keys=[0])
+    np.testing.assert_array_equal(young.predict_proba(X[:2], keys=[0, 1]), np.full((2, 2), 0.5))

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 from sklearn_okl import (
     KeyedRegressor,
@@ -17,6 +18,7 @@ from sklearn_okl import (
     RunningStandardScaler,
     VAWRegressor,
     from_bytes,
+    make_streaming_pipeline,
     to_bytes,
 )
 
@@ -274,6 +276,10 @@ def test_classes():
     assert sum(shares.values()) == pytest.approx(1.0)
     with pytest.raises(ValueError, match="labels"):
         model.learn_one({"x": 1.0}, "perhaps")
+    naive = RowClassifier(make_streaming_pipeline(GaussianNB()), classes=["no", "yes"])
+    naive.learn_one({"x": 1.0}, "no")
+    with np.errstate(divide="ignore", invalid="ignore"):  # no variance is known
+        assert naive.predict_proba_one({"x": 1.0}) == {"no": 0.5, "yes": 0.5}
     for classes in (["a", "b", None], ["a", 1]):
         with pytest.raises(TypeError, match="cannot be sorted together"):
             RowClassifier(classes=classes).learn_one({"x": 1.0}, "a")
