@@ -16,7 +16,7 @@ from sklearn.utils import Bunch, _safe_indexing, check_consistent_length, check_
 from .._delay import delay_of
 from .._documentation import cites
 from .._types import Any, ArrayLike, Callable
-from .._validation import with_nan
+from .._validation import sorted_together, with_nan
 from ..losses import Loss
 
 _ONLINE_CHUNK = 4096  # rows a call of prequential_predict: the progress bar's step, nothing else
@@ -384,7 +384,7 @@ def _no_forecasts(y, initial_forecast):
 
 
 def _no_probabilities(y, initial_forecast):
-    return np.full((len(y), len(np.unique(y))), initial_forecast, dtype=np.float64)
+    return np.full((len(y), len(_classes_of(y))), initial_forecast, dtype=np.float64)
 
 
 _LABELS = _Verbs("prequential_predict", "predict", _no_forecasts)
@@ -396,7 +396,12 @@ def _first_call(model, learn, y):
     parameters = signature(learn).parameters.values()
     # pipelines hand all they get to their last step
     takes = any(one.name == "classes" or one.kind is one.VAR_KEYWORD for one in parameters)
-    return {"classes": np.unique(y)} if is_classifier(model) and takes else {}
+    return {"classes": _classes_of(y)} if is_classifier(model) and takes else {}
+
+
+def _classes_of(y):
+    with sorted_together():
+        return np.unique(y)
 
 
 def _run(model, X, y, verbs, online, chunk_size, initial_forecast, verbose):

@@ -95,9 +95,11 @@ def fetched(path, keys):
     return found
 
 
-def damaged(path, error):
-    """Return the error of a file that is no store, or was one."""
-    return ValueError(f"{path} is damaged: {error}. Take an older copy.")
+def damaged(path, error, what="damaged: {}. Take an older copy"):
+    """Return the error of a file that is no store, or was one, or that another process holds."""
+    if isinstance(error, sqlite().OperationalError) and "locked" in str(error):
+        return OSError(f"{path} is held by another process: {error}. Try again when it is done.")
+    return ValueError(f"{path} is {what.format(error)}.")
 
 
 def text_of(key):

@@ -11,12 +11,32 @@ from ..features._columns import is_missing
 
 _NUMBERS = {float, int, bool, type(None)}
 _OTHER_NUMBERS = (Real, Decimal, np.bool_)
+_AS_THEY_ARE = _NUMBERS | {str}
 
 
 def are_numbers(values):
     """Tell whether all values are numbers or None; of most it is their type that tells."""
     kinds = set(map(type, values))
     return kinds <= _NUMBERS or all(issubclass(kind, _OTHER_NUMBERS) for kind in kinds - _NUMBERS)
+
+
+def kept(x):
+    """Return a copy of a row that is to wait, in which numbers and gaps are those of Python.
+
+    Estimators read them so, and files take them.
+    """
+    return {
+        name: value if type(value) in _AS_THEY_ARE else _plain(value) for name, value in x.items()
+    }
+
+
+def _plain(value):
+    if is_missing(value):
+        return None
+    if not isinstance(value, (*_OTHER_NUMBERS, np.str_)):
+        return value
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if type(value) in _AS_THEY_ARE else float(value)
 
 
 def may_be_text(values):

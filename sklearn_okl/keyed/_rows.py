@@ -17,7 +17,7 @@ from .._types import Any, Array, Self
 from .._validation import named_classes, sorted_together
 from ..aggregators._likelihoods import or_equal
 from ..features._columns import is_missing
-from ._fields import are_numbers, may_be_text, refuse_others
+from ._fields import are_numbers, kept, may_be_text, refuse_others
 from ._keyed import Keyed
 from ._keys import Keys
 from ._teaching import copied
@@ -195,14 +195,14 @@ class RowByRow(BaseEstimator, _KnownToRiver):
         forecast, asked = self.predict_one(x, key=key), vars(self).get("_asked", 0) + 1
         oldest = 0 if self.max_age is None else asked - self.max_age
         waiting = self._waiting()
-        kept = waiting.copy()  # far faster than one made row by row
+        left = waiting.copy()  # far faster than one made row by row
         for name, row in waiting.items():
-            if row[2] > oldest and len(kept) < self.max_pending:
+            if row[2] > oldest and len(left) < self.max_pending:
                 break
-            del kept[name]
-        given_up = self.n_given_up_ + len(waiting) - len(kept)
-        kept[id] = (dict(x), key, asked)
-        news = {"_pending": kept, "_asked": asked, "_given_up": given_up}
+            del left[name]
+        given_up = self.n_given_up_ + len(waiting) - len(left)
+        left[id] = (kept(x), key, asked)
+        news = {"_pending": left, "_asked": asked, "_given_up": given_up}
         if "estimator_" not in vars(self):
             news["_first_fields"] = self._fields(x)
         vars(self).update(news)

@@ -155,7 +155,7 @@ class Store:
                 )
         except (sqlite().DatabaseError, UnicodeDecodeError) as error:  # it may name what is no text
             self._file.close()
-            raise ValueError(f"{self.path} is no store, or a damaged one: {error}.") from error
+            raise damaged(self.path, error, "no store, or a damaged one: {}") from error
         except BaseException:
             self._file.close()
             raise
@@ -183,7 +183,10 @@ class Store:
     def batch(self) -> int | None:
         """Number of the last batch that was committed, or None."""
         self._check_open()
-        found = self._file.execute("SELECT batch FROM shell").fetchone()
+        try:
+            found = self._file.execute("SELECT batch FROM shell").fetchone()
+        except sqlite().DatabaseError as error:
+            raise damaged(self.path, error) from error
         return None if found is None else found[0]
 
     def commit(self, model: Any, batch: int | None = None) -> Self:
@@ -318,7 +321,8 @@ class Store:
         Raises
         ------
         ValueError
-            If nothing was committed yet, or the file is damaged.
+            If nothing was committed yet, or the file is damaged. Where another process holds it,
+            it is an OSError.
         """
         self._check_open()
         try:

@@ -73,7 +73,7 @@ def _row(number, content, checksum):
 
 def _plain(value):
     """Return a value as JSON has it: numbers of NumPy are Python's, and tuples are lists."""
-    if isinstance(value, np.generic):
+    if isinstance(value, np.generic) and value.dtype.kind not in "mM":  # nanoseconds are integers
         value = value.item()
     if type(value) is tuple:
         return [_plain(part) for part in value]

@@ -9,7 +9,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.linear_model import LinearRegression, SGDClassifier, SGDRegressor
 from sklearn.metrics import max_error, r2_score, zero_one_loss
 
-from sklearn_okl import OnlineKernelRegressor, RakerClassifier, RakerRegressor, VAWRegressor
+from sklearn_okl import (
+    ImproperLogisticClassifier,
+    OnlineKernelRegressor,
+    RakerClassifier,
+    RakerRegressor,
+    VAWRegressor,
+)
 from sklearn_okl.evaluation import compare, prequential
 from tests.late import LateRidge
 
@@ -660,3 +666,12 @@ def test_scores_that_make_no_sense_are_refused_before_anything_is_learnt():
         prequential(RunningMean(), X, y, scoring="nonsense")
     with pytest.raises(ValueError, match="scoring"):
         prequential(SGDClassifier(loss="log_loss"), X, y, loss="log_loss", scoring=["zero_one"])
+
+
+@pytest.mark.parametrize("loss", ["zero_one", "log_loss"])
+def test_a_label_that_is_missing_among_words_is_said_to_be(loss):
+    """What Python says of None < "no" was all."""
+    X, y = np.ones((20, 1)), np.array(["no", "yes"] * 10, dtype=object)
+    y[3] = None
+    with pytest.raises(TypeError, match="leave out rows without one"):
+        prequential(ImproperLogisticClassifier(), X, y, loss=loss)

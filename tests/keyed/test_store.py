@@ -6,14 +6,17 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from sklearn_okl import (
     KeyedRegressor,
+    OnlineKernelRegressor,
     RowRegressor,
     RunningStandardScaler,
     Store,
@@ -469,3 +472,38 @@ def test_steps_put_numbered_rows_in_order_and_learn_none_twice():
     assert keyed_step(state, (X[:0], y[:0]), _make)[1] == state
     with pytest.raises(ValueError, match="nothing can be learnt"):
         keyed_step(None, (X[:0], y[:0]), _make)
+
+
+@pytest.mark.parametrize("is_store", [True, False])
+def test_rows_that_wait_can_be_saved_whatever_their_numbers_are(tmp_path, is_store):
+    """While a Decimal of a database waited nothing was saved; nanoseconds came back as integers."""
+    pd = pytest.importorskip("pandas")
+    row = {"a": Decimal("1.5"), "b": Fraction(1, 2), "c": pd.NA, "d": np.float32(0.1), "e": "word"}
+    row |= {"f": np.datetime64("2024-01-02T03:00:00.000000000"), "g": np.str_("word"), "h": pd.NaT}
+    plain = row | {"a": 1.5, "b": 0.5, "c": None, "d": float(np.float32(0.1)), "h": None}
+    given, expected = (
+        RowRegressor(OnlineKernelRegressor(budget="tiny", random_state=0)) for _ in range(2)
+    )
+    for t in range(3):
+        given.ask(t, row)
+        expected.learn_one(plain, float(t))
+    with Store(tmp_path / "s.db") as store:
+        given = store.commit(given).load() if is_store else from_bytes(to_bytes(given))
+    for t in range(3):
+        given.tell(t, float(t))
+    assert given.predict_one(row) == expected.predict_one(plain)
+
+
+def test_a_file_that_is_locked_is_not_damaged(tmp_path):
+    """The advice was to take an older copy."""
+    path, model = tmp_path / "s.db", RowRegressor().learn_one({"x": 1.0}, 2.0)
+    store = Store(path).commit(model, 1)
+    store._file.execute("PRAGMA busy_timeout = 10")
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        for verb in (store.load, lambda: store.batch, lambda: store.commit(model)):
+            with pytest.raises(OSError, match="locked"):
+                verb()
+        other.execute("ROLLBACK")
+    assert store.load().n_samples_seen_ == store.batch == 1
+    store.close()
