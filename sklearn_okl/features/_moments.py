@@ -12,6 +12,10 @@ to 30 rows.
 
 The first rows tell nothing of what is far. They are learnt as they come, and judged as a whole when
 there are enough.
+
+Rows in which a column stands still say nothing of its unit. Counted, 200 of them make its deviation
+after the first other value a fourteenth of what it will be. So a column that has stood still for as
+many rows as are judged, or more, and moves, begins there, from one row of what it was.
 """
 
 import numpy as np
@@ -75,12 +79,25 @@ def rounding(weights, means):
     return weights * np.finfo(np.float64).eps * np.abs(means)
 
 
+def first_moves(rows, low, high):
+    """Return which values of rows (n, d) differ from all before, (d,), that were one number."""
+    near = rounding(N_FIRST, high)
+    still = high - low <= near
+    return still & (np.abs(rows - low) > near) if still.any() else np.zeros_like(rows, dtype=bool)
+
+
+def counted(t, begun):
+    """Return how many rows are known in rounds t of columns (d,) that have begun, see `_begin`."""
+    return np.where(t > begun, t - begun, t) if begun.any() else t
+
+
 def start(row):
     """Return the moments of nothing, to be followed by a row (d,)."""
     nothing = np.zeros(len(row))
     return {
         "t": 0,
-        "weight": 0.0,
+        "weight": nothing,
+        "begun": nothing,  # rows that do not count, of columns that stood still at first
         "origin": row.copy(),  # sums of large numbers would lose the small differences
         "sums": nothing,
         "squares": nothing,  # of the distances from the mean
@@ -108,6 +125,8 @@ def learn(state, X, forgetting=1.0):
     while low < len(X):
         early = N_FIRST - state["t"]  # rows that come before the first judgement
         high = min(len(X), low + (early if early > 0 else step))
+        if early <= 0:
+            high = low + _begin(state, learnt[low:high])
         weights, sums, squares = _paths(state, learnt[low:high], forgetting)
         m, s = _mean_and_deviation(state["origin"], weights[:-1], sums[:-1], squares[:-1])
         if early <= 0:
@@ -126,7 +145,7 @@ def learn(state, X, forgetting=1.0):
         means[low:high], deviations[low:high] = m[: high - low], s[: high - low]
         state.update(
             t=state["t"] + high - low,
-            weight=float(weights[-1, 0]),
+            weight=np.broadcast_to(weights[-1], state["weight"].shape).copy(),
             sums=sums[-1].copy(),
             squares=squares[-1].copy(),
             range=_widened(state["range"], learnt[low:high]),
@@ -147,13 +166,14 @@ def known(state):
 def merge(state, theirs):
     """Add the moments of other rows to a state, in place: sums of squares about the common mean."""
     before, after = state["weight"], theirs["weight"]
-    total = max(before + after, 1.0)
-    apart = theirs["origin"] + theirs["sums"] / max(after, 1.0)
-    apart -= state["origin"] + state["sums"] / max(before, 1.0)
+    total = np.maximum(before + after, 1.0)
+    apart = theirs["origin"] + theirs["sums"] / np.maximum(after, 1.0)
+    apart -= state["origin"] + state["sums"] / np.maximum(before, 1.0)
     shift = theirs["origin"] - state["origin"]
     state["sums"] = state["sums"] + theirs["sums"] + after * shift
     state["squares"] = state["squares"] + theirs["squares"] + apart**2 * (before * after / total)
     state["t"], state["weight"] = state["t"] + theirs["t"], before + after
+    state["begun"] = state["begun"] + theirs["begun"]
     state["alarm"] = np.maximum(state["alarm"], theirs["alarm"])
     state["range"] = _widened(state["range"], theirs["range"])
     first = np.concatenate([state["first"], theirs["first"]])
@@ -233,10 +253,31 @@ def moderate(X):
     return np.minimum(np.maximum(X, -LARGEST), LARGEST)  # `numpy.clip` takes longer to get ready
 
 
+def _begin(state, rows):
+    """Let columns that stood still until the first of some rows begin there.
+
+    Return how many of the rows come before the next such column moves, 1 at least.
+    """
+    moves = first_moves(rows, *state["range"])
+    if not moves.any():
+        return len(rows)
+    begins = moves[0]
+    if begins.any():
+        state["begun"] = np.where(begins, state["t"] - 1.0, state["begun"])
+        for name, now in (("weight", 1.0), ("sums", 0.0), ("squares", 0.0)):
+            state[name] = np.where(begins, now, state[name])
+    later = (moves[1:] & ~begins).any(axis=1)
+    return 1 + int(later.argmax()) if later.any() else len(rows)
+
+
 def _learn_row(state, X, forgetting):
     """Do what `learn` does with a row (1, d) that comes after the first ones, in fewer calls."""
-    x, origin, weight = X[0], state["origin"], state["weight"]
-    mean, deviation = _mean_and_deviation(origin, weight, state["sums"], state["squares"])
+    x, origin = X[0], state["origin"]
+    mean, deviation = known(state)
+    if not np.logical_and.reduce(deviation):  # a look at fewer numbers than of all ranges
+        _begin(state, X)
+        mean, deviation = known(state)
+    weight = state["weight"]
     factors, far = _far(x, state["alarm"], weight, mean, deviation)
     rise = -1.0
     if np.logical_or.reduce(far):
@@ -246,7 +287,7 @@ def _learn_row(state, X, forgetting):
     state["alarm"] = np.maximum(state["alarm"] + rise, 0.0)
     after, row = 1.0 + forgetting * weight, x - origin
     sums = row + forgetting * state["sums"]
-    terms = (row - state["sums"] / max(weight, 1.0)) * (row - sums / max(after, 1.0))
+    terms = (row - state["sums"] / np.maximum(weight, 1.0)) * (row - sums / np.maximum(after, 1.0))
     low, high = state["range"]
     state.update(
         t=state["t"] + 1,
@@ -273,8 +314,9 @@ def _judge(state, forgetting):
 
 
 def _paths(state, X, forgetting):
-    """Return the weights (n + 1, 1), and the sums and squares (n + 1, d), before each row of X."""
-    weight = np.array([state["weight"]])
+    """Return weights (n + 1, 1 or d), sums and squares (n + 1, d), before each row of X."""
+    weight = state["weight"]
+    weight = weight if (weight != weight[0]).any() else weight[:1]
     return paths(X - state["origin"], weight, state["sums"], state["squares"], forgetting)
 
 

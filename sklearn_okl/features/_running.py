@@ -157,11 +157,15 @@ class RunningScaler(MergesStatistics, OneToOneFeatureMixin, OnlineTransformer):
         """Return what rows become that are so many scales off, low and high."""
         return -reach, reach
 
-    def _counts(self, t):
+    def _counts(self, state, t):
         """Return how many rows are known in rounds t; a scaler that is frozen knows enough."""
-        return (
-            t if self.freeze_after is None else np.where(t < self.freeze_after, t, _moments.N_FIRST)
-        )
+        counts = self._counted(state, t)
+        if self.freeze_after is None:
+            return counts
+        return np.where(t < self.freeze_after, counts, _moments.N_FIRST)
+
+    def _counted(self, state, t):
+        return t
 
     def _unscaled(self, X, center, scale):
         return X * scale + center
@@ -172,9 +176,9 @@ class RunningScaler(MergesStatistics, OneToOneFeatureMixin, OnlineTransformer):
 
     def _flow(self, state, X, y, delay):
         rows = _moments.moderate(X)
-        t, counts = state["t"], self._counts(state["t"] + np.arange(float(len(rows))))
+        t = state["t"]
         *known, _ = self._learn_first(state, rows)
-        known = [*known, counts[:, None]]
+        known.append(self._counts(state, t + np.arange(float(len(rows)))[:, None]))
         if delay:
             known = np.stack(np.broadcast_arrays(*known), axis=1)  # (n, 3, d)
             known = read_late(state, known, delay, t).swapaxes(0, 1)
@@ -196,7 +200,9 @@ class RunningScaler(MergesStatistics, OneToOneFeatureMixin, OnlineTransformer):
         return *self._known(state), rows
 
     def _ask(self, state, X):
-        return self._within(_moments.moderate(X), *self._known(state), self._counts(state["t"]))
+        return self._within(
+            _moments.moderate(X), *self._known(state), self._counts(state, state["t"])
+        )
 
 
 def _names_of(rows):

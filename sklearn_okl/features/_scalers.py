@@ -59,6 +59,9 @@ class RunningStandardScaler(RunningScaler):
     row is in the unit of its column; `inverse_transform` cannot undo what was so far off. What a
     scaler knows that is frozen is taken as it is.
 
+    *Columns that begin late.* Rows in which a column stands still say nothing of its unit. One that
+    has done so for the first 32 rows, or more, begins where it moves, from the row before.
+
     *Faulty values.* A value is scaled as it came, but learnt as one 5 standard deviations from the
     mean if it is further from it than 20 of them, and than :math:`\sqrt{W_{t-1}}` as no
     :math:`W_{t-1}` values are from their own mean, and further from the range of all values learnt
@@ -128,6 +131,9 @@ class RunningStandardScaler(RunningScaler):
 
     def _learn(self, state, X):
         return _moments.learn(state, X, self.forgetting)
+
+    def _counted(self, state, t):
+        return _moments.counted(t, state["begun"])
 
     def _known(self, state):
         return _moments.known(state)

@@ -55,7 +55,7 @@ class Parts(NamedTuple):
         Sum of squared normalised errors, sum of weights, rows in the tail.
     tail : ndarray of shape (m, 8, D)
         The rows v of P - V'V, and zeros.
-    moments : ndarray of shape (m, 6, d)
+    moments : ndarray of shape (m, 7, d)
         Of a scaler.
     """
 

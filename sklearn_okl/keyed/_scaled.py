@@ -5,7 +5,8 @@ import numpy as np
 from ..features import _moments
 
 N_FIRST = _moments.N_FIRST  # rows that are kept until they are judged
-N_PARTS = 6  # origin, sums, squares, alarm, smallest and largest values, of each column
+N_PARTS = 7  # of each column what `_NAMES` says, smallest and largest values
+_NAMES = "origin", "sums", "squares", "alarm", "begun"
 _FAULTY, _RISE = _moments._FAULTY, _moments._RISE
 
 
@@ -14,7 +15,7 @@ def scale(moments, n, X, first):
 
     Parameters
     ----------
-    moments : ndarray of shape (m, 6, d)
+    moments : ndarray of shape (m, 7, d)
         Of each key; they change.
     n : ndarray of shape (m,)
         How many rows each has learnt.
@@ -31,12 +32,16 @@ def scale(moments, n, X, first):
     begins = n == 0
     if begins.any():
         moments[begins] = 0.0
-        for part in (0, 4, 5):
+        for part in (0, 5, 6):
             moments[begins, part] = X[begins]
-    origin, sums, squares, _, low, high = moments.swapaxes(0, 1)
-    weights = n[:, None].astype(np.float64)
+    origin, sums, squares, _, begun, low, high = moments.swapaxes(0, 1)
+    moves = (n >= N_FIRST)[:, None] & _moments.first_moves(X, low, high)
+    if moves.any():
+        begun[...] = np.where(moves, n[:, None] - 1.0, begun)
+        sums[moves] = squares[moves] = 0.0
+    weights = n[:, None] - begun
     means, deviations = _moments._mean_and_deviation(origin, weights, sums, squares)
-    learnt = _nearer(moments, weights, means, deviations, X)
+    learnt = _nearer(moments, n, weights, means, deviations, X)
     rows = learnt - origin
     before = sums / np.maximum(weights, 1.0)
     sums += rows
@@ -57,8 +62,8 @@ def scale_all(moments, n, X, first):
     """Do so with many rows (k, d) of one key; return them scaled, and its first rows."""
     X = _moments.moderate(X)
     state = _moments.start(X[0]) if n == 0 else state_of(moments, n, first)
-    counts = n + np.arange(float(len(X)))[:, None]
     means, deviations, _ = _moments.learn(state, X)
+    counts = _moments.counted(n + np.arange(float(len(X)))[:, None], state["begun"])
     write(moments, state)
     first = state["first"] if len(state["first"]) else None
     return _moments.standardised(X, means, deviations, counts), first
@@ -66,40 +71,37 @@ def scale_all(moments, n, X, first):
 
 def scaled(moments, n, X):
     """Return rows (m, d), one for each of the moments, scaled by what is known; change nothing."""
-    origin, sums, squares = moments.swapaxes(0, 1)[:3]
-    weights = n[:, None].astype(np.float64)
+    origin, sums, squares, _, begun = moments.swapaxes(0, 1)[:5]
+    weights = n[:, None] - begun
     means, deviations = _moments._mean_and_deviation(origin, weights, sums, squares)
     return _moments.standardised(_moments.moderate(X), means, deviations, weights)
 
 
 def state_of(moments, n, first):
-    """Return the moments (6, d) of one key as `features._moments` has them, copied."""
-    origin, sums, squares, alarm = moments[:4].copy()
+    """Return the moments (7, d) of one key as `features._moments` has them, copied."""
+    parts = dict(zip(_NAMES, moments[:5].copy(), strict=True))
     return {
         "t": int(n),
-        "weight": float(n),
-        "origin": origin,
-        "sums": sums,
-        "squares": squares,
-        "alarm": alarm,
-        "range": moments[4:].copy(),
+        "weight": n - parts["begun"],
+        **parts,
+        "range": moments[5:].copy(),
         "first": np.empty((0, moments.shape[1])) if first is None else first,
     }
 
 
 def write(moments, state):
     """Write such moments back."""
-    for part, name in enumerate(("origin", "sums", "squares", "alarm")):
+    for part, name in enumerate(_NAMES):
         moments[part] = state[name]
-    moments[4:] = state["range"]
+    moments[5:] = state["range"]
 
 
-def _nearer(moments, weights, means, deviations, X):
+def _nearer(moments, n, weights, means, deviations, X):
     """Return rows as they are learnt, faulty values nearer, and let the alarms follow."""
-    alarm, low, high = moments[:, 3], moments[:, 4], moments[:, 5]
+    alarm, low, high = moments[:, 3], moments[:, 5], moments[:, 6]
     factors = _moments.caution(weights) * np.exp2(alarm / (2.0 * _RISE))
     far = np.maximum(_FAULTY * factors, np.sqrt(weights)) * deviations
-    faulty = (np.abs(X - means) > far) & (deviations > 0.0) & (weights >= N_FIRST)
+    faulty = (np.abs(X - means) > far) & (deviations > 0.0) & (n >= N_FIRST)[:, None]
     learnt = X
     if faulty.any():
         width = high - low

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from sklearn_okl import VAWRegressor, make_streaming_pipeline
+from sklearn_okl import OGDRegressor, VAWRegressor, make_streaming_pipeline
 from sklearn_okl.features import (
     RunningMaxNormScaler,
     RunningMinMaxScaler,
@@ -387,3 +387,50 @@ def test_a_line_behind_a_scaler_learns_in_any_unit(unit):
     line = make_streaming_pipeline(RunningStandardScaler(), VAWRegressor(fit_intercept=True))
     errors = np.square(line.prequential_predict(unit * X, y) - y)
     assert errors[300:].mean() < 0.03
+
+
+def late_starters(n=500, seed=0):
+    """Make columns that stand still for 200, 31, 0 and all rows."""
+    rng = np.random.default_rng(seed)
+    X = 5.0 + 100.0 * rng.normal(size=(n, 4))
+    X[:200, 0], X[:31, 1], X[:, 3] = 0.1, 3.0, 0.7
+    return X
+
+
+@pytest.mark.parametrize("scaler", [RunningStandardScaler(), RunningStandardScaler(0.99)], ids=str)
+def test_a_column_that_stood_still_begins_where_it_moves(scaler):
+    """Its deviation was that of 200 rows of nothing: errors behind it were 20 times the noise."""
+    X = late_starters()
+    Z = clone(scaler).prequential_transform(X)
+    one_row_and_more = clone(scaler).prequential_transform(X[199:, :1])
+    np.testing.assert_allclose(Z[200:, 0], one_row_and_more[1:, 0], rtol=1e-9)
+    assert np.abs(Z[200:232, 0]).max() <= np.sqrt(32.0)
+    model, rows = clone(scaler), []
+    for part in np.split(X, [1, 40, 199, 200, 201, 202, 230, 300]):
+        rows.append(model.prequential_transform(part))
+        model = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(np.vstack(rows), Z)
+    model = clone(scaler).fit(X[:199])
+    for t in range(199, 260):
+        np.testing.assert_array_equal(model.transform(X[t : t + 1])[0], Z[t])
+        model.partial_fit(X[t : t + 1])
+    late = clone(scaler)._prequential_transform(X, None, 30)
+    for t in range(225, 300):  # by what was known when the last label came
+        known = clone(scaler).fit(X[: t - 30])
+        np.testing.assert_array_equal(late[t], known.transform(X[t : t + 1])[0])
+    if scaler.forgetting == 1.0:  # all others are those of all rows
+        expected = StandardScaler().fit(X[:, 1:])
+        np.testing.assert_allclose(clone(scaler).fit(X).mean_[1:], expected.mean_, rtol=1e-9)
+        np.testing.assert_allclose(clone(scaler).fit(X).var_[1:], expected.var_, atol=1e-9)
+
+
+@pytest.mark.parametrize("learner", [VAWRegressor(), OGDRegressor()], ids=str)
+def test_who_learns_behind_a_column_that_stood_still_does_not_run_away(learner):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 2))
+    X[:200, 0] = 0.0
+    y = X.sum(axis=1) + 0.1 * rng.normal(size=1000)
+    model = make_streaming_pipeline(RunningStandardScaler(), learner)
+    errors = (y - model.prequential_predict(1e3 * X, y)) ** 2
+    assert errors[200:500].mean() < 0.15
+    assert errors[500:].mean() < 0.02

@@ -126,6 +126,13 @@ def test_faults_constant_columns_and_changed_units(size):
     hold(ESTIMATORS["scaled"], keys, X, y, sizes=(size,), atol=1e-9)
 
 
+@pytest.mark.parametrize("size", [1200, 11, 1])
+def test_columns_that_stood_still_begin_where_they_move(size):
+    _, keys, X, y = stream(n_keys=3)
+    X[:700, 0], X[:, 1] = 3.0, 0.0
+    hold(ESTIMATORS["scaled"], keys, X, y, sizes=(size,))
+
+
 def test_keys_of_extreme_rows_leave_the_bank_and_are_right():
     rng, keys, X, y = stream(600, 4, seed=3, zipf=False)
     X[(keys == 1) & (rng.random(600) < 0.05)] *= 1e5
