@@ -148,7 +148,7 @@ def learn(state, X, forgetting=1.0):
             weight=np.broadcast_to(weights[-1], state["weight"].shape).copy(),
             sums=sums[-1].copy(),
             squares=squares[-1].copy(),
-            range=_widened(state["range"], learnt[low:high]),
+            range=widened(state["range"], learnt[low:high]),
         )
         if early > 0:
             state["first"] = np.concatenate([state["first"], X[low:high]])
@@ -175,7 +175,7 @@ def merge(state, theirs):
     state["t"], state["weight"] = state["t"] + theirs["t"], before + after
     state["begun"] = state["begun"] + theirs["begun"]
     state["alarm"] = np.maximum(state["alarm"], theirs["alarm"])
-    state["range"] = _widened(state["range"], theirs["range"])
+    state["range"] = widened(state["range"], theirs["range"])
     first = np.concatenate([state["first"], theirs["first"]])
     state["first"] = first if state["t"] < N_FIRST else first[:0]
 
@@ -332,7 +332,7 @@ def _mean_and_deviation(origin, weights, sums, squares):
     return means, np.sqrt(np.where(none, 0.0, variances))
 
 
-def _widened(limits, rows):
+def widened(limits, rows):
     """Return the smallest and the largest values (2, d) of a range and of rows."""
     return np.stack(
         [np.minimum(limits[0], rows.min(axis=0)), np.maximum(limits[1], rows.max(axis=0))]
@@ -345,7 +345,7 @@ def _first_faulty(state, rows, weights, means, deviations):
     factors, faulty = _far(rows, alarms, weights, means, deviations)
     # most rows are not even far, and need no look at the range
     for i in np.flatnonzero(faulty.any(axis=1)):
-        limits = _widened(state["range"], rows[:i]) if i > 0 else state["range"]
+        limits = widened(state["range"], rows[:i]) if i > 0 else state["range"]
         nearer = _nearer(rows[i], faulty[i], limits, factors[i], means[i], deviations[i])
         if nearer is not None:
             return int(i), nearer

@@ -62,6 +62,10 @@ class RunningStandardScaler(RunningScaler):
     *Columns that begin late.* Rows in which a column stands still say nothing of its unit. One that
     has done so for the first 32 rows, or more, begins where it moves, from the row before.
 
+    *Trends.* A row stays as it was scaled when it came. A column that grows for ever is in another
+    unit later than what was learnt of it: take differences, or `freeze_after`, in front of who
+    forgets nothing.
+
     *Faulty values.* A value is scaled as it came, but learnt as one 5 standard deviations from the
     mean if it is further from it than 20 of them, and than :math:`\sqrt{W_{t-1}}` as no
     :math:`W_{t-1}` values are from their own mean, and further from the range of all values learnt
@@ -358,7 +362,8 @@ class RunningRobustScaler(RunningScaler):
     window's rows.
 
     Where n < 32 rows are known a row leaves at most :math:`\sqrt{n}` ranges off, and the first
-    other value of a column as 1 or -1, as from :class:`RunningStandardScaler`.
+    other value of a column as 1 or -1, and one that stood still for as many rows begins where it
+    moves, as from :class:`RunningStandardScaler`.
 
     References
     ----------
@@ -419,6 +424,8 @@ class RunningRobustScaler(RunningScaler):
             "rows": np.empty((0, len(row))),
             "center": row.copy(),
             "scale": np.zeros(len(row)),
+            "range": np.stack([row, row]),
+            "begun": np.zeros(len(row)),  # rows that do not count, of columns that stood still
         }
 
     def _learn(self, state, X):
@@ -429,9 +436,9 @@ class RunningRobustScaler(RunningScaler):
             high = min(len(X), low + due - t)
             center, scale = state["center"], state["scale"]
             centers[low:high], scales[low:high] = center, scale
-            learnt[low:high] = _nearer(
-                X[low:high], center, scale, min(_last_refresh(t), self.window)
-            )
+            n_known = _moments.counted(_last_refresh(t), state["begun"])
+            learnt[low:high] = _nearer(X[low:high], center, scale, np.minimum(n_known, self.window))
+            self._begin_columns(state, X[low:high])
             state["rows"] = np.vstack([state["rows"], X[low:high]])[-self.window :]
             state["t"] = t + high - low
             if state["t"] == due:
@@ -439,13 +446,31 @@ class RunningRobustScaler(RunningScaler):
             low = high
         return centers, scales, learnt
 
+    def _begin_columns(self, state, rows):
+        """Let columns that stood still for long, and move among the next rows, begin there."""
+        t, moves = state["t"], _moments.first_moves(rows, *state["range"])
+        if moves.any():
+            at = t + moves.argmax(axis=0)
+            begins = moves.any(axis=0) & (at >= _moments.N_FIRST)
+            state["begun"] = np.where(begins, at - 1.0, state["begun"])
+        state["range"] = _moments.widened(state["range"], rows)
+
+    def _counted(self, state, t):
+        looked = np.where(t < _REFRESH, t, t - t % _REFRESH)
+        late = (state["begun"] > 0.0) & (looked > state["begun"])
+        return np.where(late, looked - state["begun"], t) if late.any() else t
+
     def _refresh(self, state):
         low, high = self.quantile_range
-        quantiles = np.percentile(state["rows"], [low, 50.0, high], axis=0)
+        rows, percentile, largest = state["rows"], np.percentile, np.max
+        too_old = np.arange(state["t"] - len(rows), state["t"])[:, None] < state["begun"]
+        if too_old.any():
+            rows, percentile, largest = np.where(too_old, np.nan, rows), np.nanpercentile, np.nanmax
+        quantiles = percentile(rows, [low, 50.0, high], axis=0)
         state["center"] = center = quantiles[1]
         state["scale"] = scale = _moments.width(quantiles[0], quantiles[2])
         if not scale.all():  # most values of a column are one
-            farthest = np.abs(state["rows"] - center).max(axis=0)
+            farthest = largest(np.abs(rows - center), axis=0)
             state["scale"] = np.where(scale, scale, _moments.width(center, center + farthest))
 
     def _known(self, state):
