@@ -49,23 +49,29 @@ def reaches(counts):
     return np.where(counts < N_FIRST, np.sqrt(np.maximum(counts, 1.0)), np.inf)
 
 
-def within(Z, off, scales, rounding, ends, first):
-    """Return scaled rows Z (n, d) within ends, low and high ones.
+def both_sides(reach):
+    """Return the low and the high end of what is so far off."""
+    return -reach, reach
 
-    Of a column without a scale values that are `off` by more than rounding are one of the `first`.
+
+def within(Z, X, centers, scales, counts, ends=both_sides):
+    """Return rows X (n, d) as scaled, Z, no further off than rows can be that know so many others.
+
+    Of `ends` are what values are scaled to that are so many scales off. One that differs from the
+    centre of a column without a scale by more than rounding is one scale off.
     """
     none = scales <= 1.0 / LARGEST
     if none.any():
-        Z = np.where(none & (off > rounding), first[1], Z)
-        Z = np.where(none & (off < -rounding), first[0], Z)
-    return np.minimum(np.maximum(Z, ends[0]), ends[1])
+        (low, high), off, near = ends(1.0), X - centers, rounding(counts, centers)
+        Z = np.where(none & (off > near), high, Z)
+        Z = np.where(none & (off < -near), low, Z)
+    low, high = ends(reaches(counts))
+    return np.minimum(np.maximum(Z, low), high)
 
 
 def standardised(X, means, deviations, counts):
     """Return rows (n, d) less means, in deviations, as far off as these can be of so many rows."""
-    off, reach = X - means, reaches(counts)
-    Z, ends = off / or_one(deviations), (-reach, reach)
-    return within(Z, off, deviations, rounding(counts, means), ends, (-1.0, 1.0))
+    return within((X - means) / or_one(deviations), X, means, deviations, counts)
 
 
 def width(low, high):

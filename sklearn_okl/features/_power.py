@@ -10,7 +10,7 @@ from .._delay import read_late
 from .._documentation import explained_by, inherit_documentation
 from .._types import Array, ArrayLike
 from ..base import OnlineTransformer
-from ._moments import moderate, reaches, rounding, width, within
+from ._moments import moderate, width, within
 from ._running import RunningScaler
 
 GRID = np.arange(-20, 21) / 10.0  # exponents
@@ -44,9 +44,8 @@ class _PowerRecursion(OneToOneFeatureMixin, OnlineTransformer):
 
     def _within(self, state, X, known, counts):
         _, _, deviations, low, high = _columns(known)
-        scales, reach = np.where(width(low, high) > 0.0, deviations, 0.0), reaches(counts)
-        Z, ends = self._forward(state, X, known), (-reach, reach)
-        return within(Z, X - low, scales, rounding(counts, low), ends, (-1.0, 1.0))
+        scales = np.where(width(low, high) > 0.0, deviations, 0.0)
+        return within(self._forward(state, X, known), X, low, scales, counts)
 
     def _moderate(self, X):
         if self.method == "box-cox" and (X <= 0.0).any():

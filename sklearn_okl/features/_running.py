@@ -145,17 +145,12 @@ class RunningScaler(MergesStatistics, OneToOneFeatureMixin, OnlineTransformer):
 
     def _within(self, X, center, scale, count):
         """Return rows scaled, no further off than rows can be that know so many."""
-        return _moments.within(
-            self._scaled(X, center, _moments.or_one(scale)),
-            X - center,
-            scale,
-            _moments.rounding(count, center),
-            *map(self._ends, (_moments.reaches(count), 1.0)),
-        )
+        Z = self._scaled(X, center, _moments.or_one(scale))
+        return _moments.within(Z, X, center, scale, count, self._ends)
 
     def _ends(self, reach):
         """Return what rows become that are so many scales off, low and high."""
-        return -reach, reach
+        return _moments.both_sides(reach)
 
     def _counts(self, state, t):
         """Return how many rows are known in rounds t; a scaler that is frozen knows enough."""
