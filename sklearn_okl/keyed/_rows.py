@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
+from decimal import Decimal
 from inspect import signature
 from numbers import Integral, Real
 
@@ -438,7 +439,8 @@ class RowRegressor(RowByRow):
 
     def _label(self, y):
         try:
-            target = float(y) if isinstance(y, Real) and not isinstance(y, bool) else math.nan
+            is_number = isinstance(y, (Real, Decimal)) and not isinstance(y, bool)
+            target = float(y) if is_number else math.nan
         except OverflowError:
             target = math.inf
         if not math.isfinite(target):

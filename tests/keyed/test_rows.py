@@ -128,6 +128,9 @@ def test_what_no_estimator_can_use_is_refused_when_asked(bad, is_learnt, estimat
 def test_numbers_of_all_types_are_numbers(value):
     model = RowRegressor(VAWRegressor()).learn_one({"x": 1.0}, 1.0)
     assert model.predict_one({"x": value}) == model.predict_one({"x": 1.0})
+    if not isinstance(value, np.bool_):  # targets, too: a Decimal was none
+        other = RowRegressor(VAWRegressor()).learn_one({"x": 1.0}, value)
+        assert other.predict_one({"x": value}) == model.predict_one({"x": 1.0})
 
 
 def test_gaps_and_text_that_an_estimator_refuses_are_named():
