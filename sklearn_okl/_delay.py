@@ -42,13 +42,14 @@ def kept_late(state, known, delay):
     return read
 
 
-def read_late(state, known, delay, t):
-    """Return the same for rows from round t on, but what all rows before them say to the first.
+def read_late(state, known, delay):
+    """Return the same, but what all rows before them say to the first.
 
-    These are rows 0 to `delay`: none of them is forecast, as no label is there.
+    These are rows 0 to `delay`: none of them is forecast, as no label is there. The state keeps how
+    many of them are to come, "n_first".
     """
-    read, is_first = kept_late(state, known, delay), t + np.arange(len(known)) <= delay
-    read[is_first] = known[is_first]
+    read, n_first = kept_late(state, known, delay), state.get("n_first", delay + 1)
+    read[:n_first], state["n_first"] = known[:n_first], max(n_first - len(known), 0)
     return read
 
 

@@ -133,7 +133,7 @@ class RunningImputer(OnlineTransformer):
         else:
             fills = _learn_last(state, rows, is_there)
         if delay:
-            fills = read_late(state, fills, delay, state["t"])
+            fills = read_late(state, fills, delay)
         state["t"] += len(X)
         return self._filled(X, fills)
 

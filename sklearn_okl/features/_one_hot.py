@@ -152,7 +152,7 @@ class RunningOneHotEncoder(OnlineTransformer):
             n_known.append(np.minimum(newest + 1, len(held)))
         slots, n_known = np.stack(slots, axis=1), np.stack(n_known, axis=1)
         if delay:
-            n_known = read_late(state, n_known, delay, state["t"])
+            n_known = read_late(state, n_known, delay)
         state["t"] += len(slots)
         return self._indicators(slots, n_known)
 

@@ -36,7 +36,7 @@ class _PowerRecursion(OneToOneFeatureMixin, OnlineTransformer):
         counts = np.broadcast_to((t + np.arange(len(X)))[:, None, None], (len(X), 1, X.shape[1]))
         known = np.concatenate([known, counts], axis=1)  # (n, 6, d)
         if delay:
-            known = read_late(state, known, delay, t)
+            known = read_late(state, known, delay)
         return self._within(state, rows, known[:, :-1], known[:, -1])
 
     def _ask(self, state, X):

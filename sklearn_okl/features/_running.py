@@ -176,7 +176,7 @@ class RunningScaler(MergesStatistics, OneToOneFeatureMixin, OnlineTransformer):
         known.append(self._counts(state, t + np.arange(float(len(rows)))[:, None]))
         if delay:
             known = np.stack(np.broadcast_arrays(*known), axis=1)  # (n, 3, d)
-            known = read_late(state, known, delay, t).swapaxes(0, 1)
+            known = read_late(state, known, delay).swapaxes(0, 1)
         return self._within(rows, *known)
 
     def _learn_first(self, state, rows):
