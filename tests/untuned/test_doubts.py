@@ -242,7 +242,7 @@ def test_what_rows_explain_is_asked_of_each_target(seed):
     Y[faulty, 0] = -9999.0
     model = OnlineKernelRegressor(budget="fast", random_state=0)
     errors = np.abs(model.prequential_predict(X, Y) - Y)
-    assert np.count_nonzero(errors[:, 1] > 20.0) <= 6
+    assert np.count_nonzero(errors[:, 1] > 20.0) <= 8  # of 21
     assert errors[200:][~faulty[200:], 0].max() < 20.0  # whose faults are not believed
 
 

@@ -230,7 +230,8 @@ def test_steady_units_are_translated_where_a_column_changes_its_unit(unit):
     )
     assert_allclose(steady[:640], expected[:640])
     assert_allclose(steady[:, 1], expected[:, 1])
-    assert np.abs(steady - expected)[704:].max() < 1.0  # from -4 to 4, by moments of 32 rows
+    # by moments of 32 rows
+    assert np.abs(steady - expected)[704:].max() < 0.15 * np.ptp(expected[:, 0])
 
 
 def test_constant_columns_and_heavy_tails():
