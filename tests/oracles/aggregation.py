@@ -142,6 +142,8 @@ def boa(F, y, start=None, prior=None, gradient=True, late=0, weights=None, bound
         awake = ~np.isnan(F[t])
         known.append(np.log(prior * eta) + eta * R)
         _, out[t] = average(known.pop(0), F[t], awake)
+        if np.ptp(F[t, awake]) == 0.0:
+            out[t] = F[t, awake][0]  # rounding alone is no regret
         r = weights[t] * instant_regrets(y[t], F[t], out[t], awake, gradient, **loss)
         r = r * min(1.0, bound / max(np.abs(r).max(), 1e-300))
         B, V = np.maximum(B, np.abs(r)), V + r**2

@@ -73,6 +73,7 @@ def test_units_do_not_matter(friedman, factors, factor, shift):
         ({"label_delay": 23, "lags": 0}, 4),
         ({"label_delay": 40, "lags": 6}, 5),
         ({"label_delay": 9, "budget": "balanced"}, 3),  # ranks, too
+        ({"label_delay": 23, "budget": "balanced"}, 0),  # all say the same until walks wake
     ],
 )
 def test_oracle(arguments, seed):
