@@ -93,8 +93,7 @@ class AdaptedForecaster(SeriesEstimator):
     `regret_bound_` is this with r = 1, and :meth:`regret_certificate` has both for all five. If all
     five are off by at most B, for the first step :math:`D_s \le 3 B^2` and :math:`c_s \le 4 B^2`:
     the mean loss to the base vanishes like :math:`\ln s / s`. At step h it is :math:`O(B^2 \sqrt{h
-    / s})` at most. The base is heard within 20 running deviations of the latest value; what it
-    loses by that, in rounds in which it was right to be farther off, is in the bound.
+    / s})` at most.
 
     *Intervals* are those of `OnlineForecaster`, of the errors of these forecasts, without phases of
     the season.
@@ -255,12 +254,12 @@ class AdaptedForecaster(SeriesEstimator):
     @property
     def regret_(self) -> Array:
         """Squared errors so far less those of the base, per step and series."""
-        return _correction.regrets(self._known_state())[0]
+        return self._known_state()["shares"]["regrets"][0].copy()
 
     @property
     def regret_bound_(self) -> Array:
         """What the regret is at most on any stretch of the rows so far, per step and series."""
-        return _correction.bounds(self._known_state())[0]
+        return _fixed_share.bounds(self._known_state()["shares"])[0]
 
     def regret_certificate(self) -> Bunch:
         """Return how far the forecasts so far are behind the base, and each of the other four.
@@ -274,11 +273,11 @@ class AdaptedForecaster(SeriesEstimator):
             - ``bounds`` : ndarray of the same shape, what each of these can be at most, on any
               stretch of the rounds.
         """
-        state = self._known_state()
+        shares = self._known_state()["shares"]
         return Bunch(
-            n_rounds=state["shares"]["n"].astype(int),
-            experts=np.moveaxis(_correction.regrets(state), 0, -1),
-            bounds=np.moveaxis(_correction.bounds(state), 0, -1),
+            n_rounds=shares["n"].astype(int),
+            experts=np.moveaxis(shares["regrets"], 0, -1).copy(),
+            bounds=np.moveaxis(_fixed_share.bounds(shares), 0, -1),
         )
 
     def _asked(self, base_forecasts, X_future, n_steps):

@@ -4,8 +4,7 @@ A row comes with what the base said of it and of the rows after it, before it wa
 regressions of the base's errors, each under its own delay, see the latest values, the latest errors
 of its first step, and what it says of the rows to come. Base, corrected base and our own forecaster
 are mixed twice: by `_mixture.py`, which is free in its weights, and then with this mixture once
-more, by `_fixed_share.py`, which has a bound. The base is heard as one within a fence around the
-latest value; the bound has what it loses by that in the rounds in which it was right.
+more, by `_fixed_share.py`, which has a bound.
 
 What our own forecaster says of a row may hang on columns that come with the row. So all that waits
 is linear in it: a number a, and a share s of what it says, each less the latest value.
@@ -41,8 +40,6 @@ def start(horizon, n_series, window):
         ],
         "mixture": _mixture.start(n_mixed, horizon, n_series),
         "shares": _fixed_share.start(PRIOR, horizon, n_series),
-        # by how much the base, as it is heard, has lost more than it has; and those rounds alone
-        "heard": np.zeros((2, *lead)),
         "intervals": _intervals.start(horizon, n_series),
         "recent": {  # what waits of H origins
             "experts": np.full((horizon, n_mixed, *lead), np.nan),
@@ -63,7 +60,6 @@ def is_sound(state):
     """Tell whether all that corrections are made from are numbers."""
     numbers = [ridge[name] for ridge in state["ridges"] for name in ("theta", "P")]
     numbers += [state["view"][name] for name in ("mean", "variance", "values")]
-    numbers.append(state["heard"])
     return _is_finite([*numbers, state["errors"], state["mixture"], state["shares"]])
 
 
@@ -105,7 +101,7 @@ def issue(state, base):
         "loads": loads,
         "mixed": mixed,
         "mixed_loads": mixed_loads,
-        "said": (weights[:-1] * bounded).sum(axis=0) + weights[-1] * mixed[-1],
+        "said": (weights[:-1] * experts).sum(axis=0) + weights[-1] * mixed[-1],
         "said_load": (weights[:-1] * loads).sum(axis=0) + weights[-1] * mixed_loads[-1],
         "last": last,
         "unit": unit,
@@ -113,20 +109,6 @@ def issue(state, base):
         "reach": np.where(is_judged, _intervals.reaches(state["intervals"], state["t"], 0), -1.0),
     }
     return slot, features
-
-
-def regrets(state):
-    """Return the losses (5, H, m) of the forecasts less those of each expert, as they came."""
-    regrets = state["shares"]["regrets"].copy()
-    regrets[0] += state["heard"][0]
-    return regrets
-
-
-def bounds(state):
-    """Return what the regrets (5, H, m) are at most, on every stretch of rounds so far."""
-    bounds = _fixed_share.bounds(state["shares"])
-    bounds[0] += state["heard"][1]
-    return bounds
 
 
 def _features(state, apart, is_known):
@@ -184,21 +166,17 @@ def absorb(state, slot, features, base, ours, y):
     )
     said = then["said"] + np.where(then["said_load"] == 0.0, 0.0, then["said_load"] * ours)
     target = np.where(np.isnan(ours), np.nan, y - last)
-    farthest = _views.FENCE * unit
 
     judged = np.where(view["count"] >= _views.JUDGED, target, np.nan)
     losses = (np.concatenate([F, M[-1:]]) - judged) ** 2
-    of_base, near = losses[0].copy(), np.fmax(np.fmin(F[0], farthest), -farthest)
-    losses[0] = np.where(silent, of_base, (near - judged) ** 2)
     _fixed_share.learn(state["shares"], losses, (said - judged) ** 2)
-    more = np.nan_to_num(losses[0] - of_base)
-    state["heard"] = state["heard"] + [more, np.maximum(more, 0.0)]
     bounded = np.clip(F / unit, -_views.FENCE, _views.FENCE)
     _mixture.learn(state["mixture"], t, bounded, M[:-1] / unit, target / unit)
     wrong = np.where(silent, np.nan, (target - base_then) / unit)
     wrong = np.clip(wrong, -_views.FAR, _views.FAR)
     reach = recent["reach"][past, :, steps].swapaxes(0, 1)
     change = recent["change"][past]
+    farthest = _views.FENCE * unit
     missed = np.clip(judged - said, -farthest, farthest) / np.where(change > 0.0, change, np.nan)
     _intervals.learn(state["intervals"], t, 0, missed, reach)
     for ridge in state["ridges"]:

@@ -12,12 +12,12 @@ class FixedShare:
 
     def __init__(self, prior=PRIOR):
         self.prior, self.w, self.n = prior, prior.copy(), 0
-        self.c, self.gaps, self.regret, self.heard = 0.0, 0.0, 0.0, 0.0
+        self.c, self.gaps, self.regret = 0.0, 0.0, 0.0
 
     def now(self):
         return self.w if self.n else np.eye(len(self.w))[0]
 
-    def learn(self, losses, loss, of_base):
+    def learn(self, losses, loss):
         self.c = max(self.c, self.gaps + max(losses) - min(losses))
         spent = (losses - min(losses)) / self.c if self.c else losses - min(losses)
         total = self.w @ np.exp(-spent)
@@ -25,12 +25,11 @@ class FixedShare:
         self.n += 1
         share = 1 / (self.n + 1)
         self.w = (1 - share) * self.w * np.exp(-spent) / total + share * self.prior
-        self.regret += loss - of_base
-        self.heard += max(losses[0] - of_base, 0)
+        self.regret += loss - losses[0]
 
     def bound(self):
         n = max(self.n, 1)
-        return self.gaps + self.heard + self.c * np.log(n / self.prior[0] * (n + 1))
+        return self.gaps + self.c * np.log(n / self.prior[0] * (n + 1))
 
 
 class Corrector:
@@ -79,7 +78,7 @@ class Corrector:
             now = mixtures[h, c]
             fenced = np.array([np.clip(f[0], -most, most), *f[1:]]) if of_base == of_base else f
             _, mixed = Mixture.forecasts(now, fenced)
-            all_five = np.array([*fenced, mixed])
+            all_five = np.array([*f, mixed])
             origin["said"][h, c] = last + self.shares[h, c].now() @ all_five
             origin["experts"][h, c], origin["issued"][h, c] = (all_five, fenced), now
         self.queue.append(origin)
@@ -95,8 +94,7 @@ class Corrector:
                 there = not np.isnan(target) and not np.isnan(five).any()
                 if there and self.memories[c].count >= JUDGED:
                     loss = (origin["said"][h, c] - y[c]) ** 2
-                    raw = five[0] if np.isnan(of_base) else of_base
-                    self.shares[h, c].learn((five - target) ** 2, loss, (raw - target) ** 2)
+                    self.shares[h, c].learn((five - target) ** 2, loss)
                 if there and not np.isnan(unit):
                     self.mixtures[h, c].learn(origin["issued"][h, c], fenced / unit, target / unit)
                 wrong = np.clip((target - of_base) / unit, -10, 10)
