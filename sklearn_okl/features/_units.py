@@ -300,7 +300,8 @@ class RunningUnits:
         """
         block = state["block"]
         middle = np.median(block, axis=0)
-        nearer = self._nearer(block, middle, _spread(block, middle))
+        spread = _spread(block, middle)
+        nearer = self._nearer(block, middle, spread)
         # Steps from row to row, not distances from the middle: a slow column has a small spread in
         # every block, and yet the same unit. Columns of few values have no typical step.
         steps = np.abs(np.diff(block, axis=0))
@@ -327,7 +328,8 @@ class RunningUnits:
         elif state["weights"].max() <= self.block and not state["known"].any():
             # the first one: nothing was known of what is far
             _start_anew(state, (nearer != block).any(axis=0), *sums_of(nearer))
-            too_wide = state["steady"][1] > self.apart * _center_and_scale(state)[1]  # a fault's
+            too_wide = state["steady"][1] > self.apart * spread  # a fault's
+            too_wide &= spread > 0.0
             state["steady"] = np.where(too_wide, 0.0, state["steady"])
         number, mean, squares = state["roughness"]
         number = number + telling

@@ -86,9 +86,14 @@ class AccountOfForecasts:
         state, layout, horizon = model._known_state(), model._layout, model._plan().horizon
         t, m, counts = model.n_samples_seen_, layout["n_series"], state["views"][RAW]["count"]
         columns = f", {_counted(layout['n_columns'], 'column')}" if layout["n_columns"] else ""
-        found = [str(length) for length in state["seasons"] if length]
-        how = "given" if model._plan().seasons else "found"
-        seasons = f"Seasons of {_listed(found)} rows were {how}." if found else "It has no season."
+        given = model._plan().seasons
+        found = [length for length in state["seasons"].tolist() if length and length not in given]
+        seasons = [
+            f"Seasons of {_listed([str(k) for k in lengths])} rows were {how}."
+            for lengths, how in ((given, "given"), (found, "found"))
+            if lengths
+        ]
+        seasons = " ".join(seasons) or "It has no season."
         steps = sorted({0, horizon - 1})
         known, errors = _intervals.lasting(state["intervals"])
         errors = errors * _views.units_in_deviations(state["views"][RAW])

@@ -33,7 +33,7 @@ def snapshot(values, last, seasons, echoes):
     before = values[-1 - seasons[0]] if seasons[0] else beside[0]
     beside[-2] = (last - before) / (1.0 if seasons[0] else 2.0)
     if echoes[SELDOM]:
-        beside[-1] = _echoes.mean_distance(values, echoes[SELDOM])
+        beside[-1] = _echoes.mean_distance(values, echoes[SELDOM], last)
     return {"again": np.concatenate([seasons, echoes]), "beside": beside}
 
 

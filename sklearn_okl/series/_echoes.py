@@ -34,11 +34,15 @@ def median_of(one, two, three):
     return np.maximum(np.minimum(one, two), np.minimum(np.maximum(one, two), three))
 
 
-def mean_distance(values, length):
-    """Return the mean distance (m,) of the last quarter of a season from that of the one before."""
+def mean_distance(values, length, last):
+    """Return the mean distance (m,) of the last quarter of a season from that of the one before.
+
+    The latest value counts as `last` (m,), which is gone on from.
+    """
     n, quarter = len(values), _quarter(length)
     before = values[n - length - quarter : n - length]
-    return (values[n - quarter :] - before).mean(axis=0)
+    latest = np.concatenate([values[n - quarter : n - 1], last[None]])
+    return (latest - before).mean(axis=0)
 
 
 def _median_of_three(values, length, horizon):
@@ -47,7 +51,7 @@ def _median_of_three(values, length, horizon):
 
 
 def _at_mean_distance(values, length, horizon):
-    return _seasons.continued(values, length, horizon) + mean_distance(values, length)
+    return _seasons.continued(values, length, horizon) + mean_distance(values, length, values[-1])
 
 
 def _quarter(length):

@@ -36,8 +36,8 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
         Number H of rows that are forecast at a time.
 
     season_lengths : array-like of int, default=None
-        Lengths of the seasons in rows, such as ``(24, 168)``. None has up to three of them found,
-        see Notes.
+        Lengths of seasons in rows, such as ``(24, 168)``, that are known from the start. Up to
+        three in all are found, see Notes: all of them if None.
 
     known_ahead : "all" or array-like of str or int, default="all"
         Columns of X that are known when their rows are forecast, such as calendars, prices and
@@ -120,13 +120,14 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     index has dates. What lasts by day may turn by night: to those with the window of 48 rows, and
     to the one of all series together, means of the latest rows count by where the first season is.
 
-    *Seasons* that are given are smoothed from two cycles on. Others are looked for after 32, 48,
-    64, 96, 128, ... rows, in the latest 8192 (fewer of more than 64 series): in the power at the
-    multiples of 1 / p, over that beside them, so that trends and errors that last are none.
-    A multiple is one only if it explains more than its divisor, a length has been seen in four
-    cycles, and the usual ones, a day, a week and a year if there are dates, count where a row more
-    or less cannot be told. What begins on a new season enters the mixture with the errors that it
-    would have had; what stood on one that is over stays until its place is needed.
+    *Seasons* that are given are smoothed from two cycles on, and anew from four on. Others are
+    looked for in what these leave, after 32, 48, 64, 96, 128, ... rows, in the latest 8192 (fewer
+    of more than 64 series): in the power at the multiples of 1 / p, over that beside them, so that
+    trends and errors that last are none. A multiple is one only if it explains more than its
+    divisor, a length has been seen in four cycles, and the usual ones, a day, a week and a year if
+    there are dates, count where a row more or less cannot be told. What begins on a new season
+    enters the mixture with the errors that it would have had; what stood on one that is over stays
+    until its place is needed.
 
     *One inverse for all steps.* The gains of recursive least squares know features only. So those
     of an origin are computed once, wait with its features, and teach step h when the target of row

@@ -27,26 +27,26 @@ def look(plan, state):
     """Look for seasons in the rows that are remembered, and let experts begin on new ones."""
     raw = state["views"][RAW]
     values = _views.remembered(raw, plan.horizon)[-state["t"] :]
-    if not plan.seasons:
-        state["seasons"] = _seasons.found(values[:, _views.started(raw)], plan.usual)
-        slots = _seasons.settled(state["slots"], state["seasons"])
-        for slot in np.flatnonzero(slots != state["slots"]):
-            _begin_season(plan, state, slot, slots[slot], values)
-        state["slots"] = slots
+    state["seasons"] = _seasons.found(values[:, _views.started(raw)], plan.usual, plan.seasons)
+    slots = _seasons.settled(state["slots"], state["seasons"])
+    for slot in np.flatnonzero(slots != state["slots"]):
+        _begin_season(plan, state, slot, slots[slot], values)
+    state["slots"] = slots
     lengths = [k for k in state["seasons"].tolist() if 0 < 2 * k <= len(values)]
-    if _smoothing.is_out_of_date(state["smoothing"], lengths):
-        _begin_smoothing(plan, state, lengths, values)
-    usual = () if plan.seasons else plan.usual
-    _echoes.look(state, values / _views.level(raw)[1], len(plan.experts), usual)
+    is_seen_better = _seasons.is_due_again(state["t"], plan.seasons)
+    if is_seen_better or _smoothing.is_out_of_date(state["smoothing"], lengths):
+        _begin_smoothing(plan, state, lengths, values, is_seen_better)
+    _echoes.look(state, values / _views.level(raw)[1], len(plan.experts), plan.usual)
     n_rows = _seasons.n_remembered(state["t"], plan.n_series)
     _views.make_room(raw, n_rows + plan.horizon)
 
 
 def _begin_season(plan, state, slot, season, values):
     """Let the features and experts on a season's place, which are of another one, begin anew."""
-    if not plan.n_calendar and state["slots"][slot]:
+    if plan.sees_phases and state["slots"][slot]:
         n_features = 2 * _seasons.N_HARMONICS
-        places = slice(slot * n_features, (slot + 1) * n_features)
+        first = plan.n_calendar + slot * n_features
+        places = slice(first, first + n_features)
         for own in state["experts"]:
             _delayed_ridge.forget(own["ridge"], plan.n_common, places)
         if plan.n_ahead:
@@ -73,10 +73,10 @@ def _told(mixture, errors, of_latest, latest, steps=slice(None)):
     return errors * (record / np.where(of_latest > 0.0, of_latest, np.nan))
 
 
-def _begin_smoothing(plan, state, lengths, values):
+def _begin_smoothing(plan, state, lengths, values, is_seen_better):
     """Let smoothing begin anew on seasons of these lengths, and the mixture hear what it is worth.
 
-    Where one more season is longer than all others, the bank without the longest season is what the
+    These may be the lengths before, which are seen better now. Where one more season is longer than all others, the bank without the longest season is what the
     steady one was, and is heard as that.
     """
     smoothing, mixture, before = state["smoothing"], state["mixture"], state["smoothing"]["lengths"]
@@ -91,7 +91,7 @@ def _begin_smoothing(plan, state, lengths, values):
         order = np.searchsorted(plan.waiting, order[plan.waiting])
         recent["forecasts"] = recent["forecasts"][:, order]
         changed.remove(SHORT)
-    elif lengths == before.tolist():
+    elif lengths == before.tolist() and not is_seen_better:
         changed = [LOGS]
     scale, steps = _views.level(state["views"][RAW])[1], _smoothing_rates.judged_steps(plan.horizon)
     found = _smoothing.errors_again(smoothing, lengths, values, plan.horizon, scale)

@@ -87,6 +87,16 @@ class Plan(NamedTuple):
         return self.n_ahead > 0 or self.n_calendar > 0
 
     @property
+    def first_slots(self):
+        """Seasons in their places before the first row: those given, and 0 for those to be found."""
+        return self.seasons + (0,) * (_seasons.n_places(self.seasons) - len(self.seasons))
+
+    @property
+    def sees_phases(self):
+        """Whether it is seen where a row is in its seasons, beside the calendar or without one."""
+        return bool(self.seasons) or not self.n_calendar
+
+    @property
     def n_common(self):
         """Features that all experts see beside their windows."""
         return self.n_phases + self.n_now
@@ -107,19 +117,20 @@ def plan(model, n_series, n_calendar, n_ahead, n_now, cycles=()):
     experts = _experts.ridges(n_series, windows, is_pooled, leaving)
     lengths = () if model.season_lengths is None else model.season_lengths
     seasons = tuple(sorted({int(length) for length in lengths}))  # the first is the shortest
-    n_slots = len(seasons) or (0 if n_calendar else _seasons.N_SEASONS)
+    n_slots = _seasons.n_places(seasons)
+    n_seen = n_slots if seasons or not n_calendar else 0
     return Plan(
         horizon=horizon,
         n_series=n_series,
         is_pooled=is_pooled,
         experts=experts,
-        views=_experts.views_of(experts, leaving, len(seasons) or _seasons.N_SEASONS),
+        views=_experts.views_of(experts, leaving, n_slots),
         windows=windows,
         seasons=seasons,
         n_calendar=n_calendar,
         n_ahead=n_ahead,
         n_now=n_now,
-        n_phases=n_calendar + 2 * _seasons.N_HARMONICS * n_slots,
+        n_phases=n_calendar + 2 * _seasons.N_HARMONICS * n_seen,
         guard=bool(model.guard),
         usual=cycles or _seasons.USUAL,
         trees=trees,

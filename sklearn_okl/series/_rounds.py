@@ -57,9 +57,9 @@ def start(plan, waves, seed=0):
         "beyond": _views.no_doubts(m),  # of values beyond the fence
         "far": _far_values.start(m),
         "doubts": _doubts.start(m, plan.n_ahead + plan.n_now, plan.n_calendar),
-        "seasons": np.array(plan.seasons or (0,) * _seasons.N_SEASONS, dtype=np.int64),
+        "seasons": np.array(plan.first_slots, dtype=np.int64),
         # where features and experts on them stand, which a season that is over has until another's
-        "slots": np.array(plan.seasons or (0,) * _seasons.N_SEASONS, dtype=np.int64),
+        "slots": np.array(plan.first_slots, dtype=np.int64),
         "echoes": _echoes.NONE,  # lengths of seasons that come again in further ways, 0 for none
         "smoothing": _smoothing.start(horizon, m),
         "experts": _experts.start(plan.experts, m, plan.n_common, horizon, waves),
@@ -121,7 +121,7 @@ def _copied(state, copies_recent):
 
 def phases(plan, state, calendar, t):
     """Return what is known of row t by its time alone (p,)."""
-    if plan.n_calendar and not plan.seasons:
+    if not plan.sees_phases:
         return calendar
     return np.concatenate([calendar, _seasons.phases(state["slots"], t)])
 
@@ -345,7 +345,7 @@ def absorb(plan, state, row):
     _teach(plan, state, said, x_ahead, came, taught)
     _remember(plan, state, said, learnt, np.where(is_new, learnt, kept), x_now)
     state["recent"]["n_written"][0] = state["t"] = t + 1
-    if _seasons.is_look_due(t + 1) or t + 1 in [2 * length for length in plan.seasons]:
+    if _seasons.is_look_due(t + 1, plan.seasons):
         _new_seasons.look(plan, state)
     return np.isnan(learnt) & ~np.isnan(y)
 

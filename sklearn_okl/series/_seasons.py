@@ -41,12 +41,22 @@ _LATEST = 500  # rows that past errors are taken from
 _TINY = 1e-12
 
 
-def is_look_due(t):
-    """Tell whether seasons are looked for after t rows: as these double, at the half way, too."""
+def is_look_due(t, given=()):
+    """Tell whether seasons are looked for after t rows: as these double, at the half way, too.
+
+    And where one that is given has been seen twice, from when it is smoothed, or is due again.
+    """
+    if t in [2 * length for length in given] or is_due_again(t, given):
+        return True
     if t < _FIRST_LOOK or t % (_MOST_ROWS // 2) == 0:
         return t >= _FIRST_LOOK
     odd = t // (t & -t)
     return t < _MOST_ROWS and odd in (1, 3)
+
+
+def is_due_again(t, given):
+    """Tell whether some season has been seen in as many cycles as one is found in: it is known."""
+    return t in [int(_CYCLES) * length for length in given]
 
 
 def n_remembered(n_rows, n_series):
@@ -55,20 +65,32 @@ def n_remembered(n_rows, n_series):
     return max(N_ROWS, min(2 * n_rows, limit, _MOST_ROWS))
 
 
-def found(values, usual=USUAL):
-    """Return the lengths of the seasons (N_SEASONS,) of rows of series (n, m), rising; 0 is none.
+def n_places(given):
+    """Return how many seasons there are at most, some of which are given."""
+    return max(N_SEASONS, len(given))
+
+
+def found(values, usual=USUAL, given=()):
+    """Return the lengths of the seasons (n_places,) of rows of series (n, m), rising; 0 is none.
 
     Parameters
     ----------
     values : ndarray of shape (n, m)
     usual : sequence of int, default=USUAL
         Lengths that are likely.
+    given : sequence of int, default=()
+        Lengths of seasons that there are, whatever the rows tell: others are found in what these
+        leave.
     """
-    n, seasons, first = len(values), [], None
+    n, seasons, first, most = len(values), list(given), None, n_places(given)
     n_apart = -(-max(values.shape[1], 1) // _MOST_SERIES)  # none may have begun
-    rest = _levelled(values[:, ::n_apart]) if n >= _FIRST_LOOK else ()
+    rest = _levelled(values[:, ::n_apart]) if n >= _FIRST_LOOK and len(given) < most else ()
     least = _LEAST + np.log(n / _CYCLES) if len(rest) else 0.0
-    while len(rest) and rest.shape[1] and len(seasons) < N_SEASONS:
+    if len(given) and len(rest) and rest.shape[1]:
+        first = _strengths(rest, [])
+        for length in given:
+            rest = without(rest, length)[0] if 2 * length <= n else rest
+    while len(rest) and rest.shape[1] and len(seasons) < most:
         strength = _strengths(rest, seasons)
         lengths = np.arange(len(strength))
         is_told = np.isin(lengths, usual) & (strength > _UNSEEN * least)
@@ -80,10 +102,14 @@ def found(values, usual=USUAL):
         length = _divisor(strength, strength.argmax(), least)
         likely = {*usual, *(k * season for season in seasons for k in (2, 3, 4, 5, 7))}
         length = _likely(strength, length, likely)
-        seasons = [d for d in seasons if length % d or first[d] >= _wanted(length // d, first, d)]
+        seasons = [
+            d
+            for d in seasons
+            if d in given or length % d or first[d] >= _wanted(length // d, first, d)
+        ]
         seasons.append(length)
         rest = without(rest, length)[0]
-    return np.array((sorted(seasons) + [0] * N_SEASONS)[:N_SEASONS], dtype=np.int64)
+    return np.array((sorted(seasons) + [0] * most)[:most], dtype=np.int64)
 
 
 def without(rows, length):
@@ -189,7 +215,7 @@ def _likely(strength, length, likely):
 
 
 def settled(slots, seasons):
-    """Return where each of some seasons stands (N_SEASONS,): those known at their old places.
+    """Return where each of some seasons stands (n_places,): those known at their old places.
 
     One that was not found again stays where no other one needs the place: experts on it are in the
     mixture, which has heard what they are worth.

@@ -21,13 +21,14 @@ def tiny(**parameters):
     return OnlineKernelRegressor(budget="tiny", random_state=0, **parameters)
 
 
-def stream(n=2000, d=4, seed=0, faulty=False, gaps=False, n_keys=N_KEYS):
+def stream(n=2000, d=4, seed=0, faulty=False, gaps=False, tails=False, n_keys=N_KEYS):
     """Keys, some of which come more often than others, in units of their own."""
     rng = np.random.default_rng(seed)
     shares = np.arange(1, n_keys + 1) ** -0.3
     keys = rng.choice(n_keys, size=n, p=shares / shares.sum())
     X = rng.normal(size=(n, d))
     y = X[:, 0] + np.sin(2.0 * X[:, -1]) + 0.1 * rng.normal(size=n)
+    X = np.exp(1.5 * X) if tails else X
     if faulty:
         y[rng.choice(n, n // 100)] *= 1e3
         X[rng.choice(n, n // 100), 0] *= 1e4
@@ -66,6 +67,7 @@ def n_kept(model):
         ({}, {}),
         ({}, {"faulty": True}),
         ({}, {"gaps": True}),
+        ({}, {"tails": True}),
         ({"lags": 0}, {}),
         ({"lags": 7}, {"faulty": True}),
         ({"forgetting": 0.99}, {}),

@@ -484,7 +484,8 @@ class Forecaster:
 
     def __init__(self, horizon, n_series, experts, n_ahead=0, n_now=0, seasons=None, trees=None):
         self.H, self.m, self.t = horizon, n_series, 0
-        self.given, self.seasons = seasons is not None, list(seasons or (0, 0, 0))
+        self.given = list(seasons or ())
+        self.seasons = [*self.given, 0, 0, 0][: max(3, len(self.given))]
         self.slots, self.usual = list(self.seasons), _seasons.USUAL
         self.has_trees, explained = trees is not None, (n_ahead > 0) + (trees is not None)
         self.views = [[Memory() for _ in range(n_series)] for _ in range(1 + explained)]
@@ -703,6 +704,8 @@ class Forecaster:
             origin["trees"][c] = (lags, mean + by, *rest)
 
     def learn(self, y, x_ahead=(), x_now=()):
+        if np.isnan(y).all() and not any(memory.count for memory in self.views[0]):
+            return  # nothing has begun
         origin, t = self.issue(), self.t
         self.origins.append(origin)
         first = [self.forecast(origin, 0, c, x_ahead) for c in range(self.m)]
@@ -789,7 +792,7 @@ class Forecaster:
         for columns, x in ((self.ahead, x_ahead), (self.now, x_now)):
             for column, value in zip(columns, x, strict=True):
                 column.push(value, column.rows[-1] if column.rows else np.nan)
-        if is_look_due(self.t) or (self.given and self.t in [2 * k for k in self.seasons]):
+        if is_look_due(self.t) or self.t in [c * k for k in self.given for c in (2, 4)]:
             self.look()
 
     def look(self):
@@ -800,23 +803,23 @@ class Forecaster:
                 for i in range(self.t)
             ]
         )
-        if not self.given:
-            begun = [memory.count > 0 for memory in self.views[0]]
-            self.seasons = _seasons.found(rows[:, begun], self.usual).tolist()
-            slots = settled(self.slots, self.seasons)
-            for k, season in enumerate(slots):
-                if season != self.slots[k]:
-                    self.begin_season(k, season, rows)
-            self.slots = slots
+        begun = [memory.count > 0 for memory in self.views[0]]
+        self.seasons = _seasons.found(rows[:, begun], self.usual, self.given).tolist()
+        slots = settled(self.slots, self.seasons)
+        for k, season in enumerate(slots):
+            if season != self.slots[k]:
+                self.begin_season(k, season, rows)
+        self.slots = slots
         lengths = [k for k in self.seasons if 0 < 2 * k <= self.t]
-        if any(one.is_out_of_date(lengths) for members in self.members for one in members):
-            self.begin_smoothing(lengths, rows)
+        again = self.t in [4 * k for k in self.given]
+        if again or any(one.is_out_of_date(lengths) for own in self.members for one in own):
+            self.begin_smoothing(lengths, rows, again)
         self.look_for_echoes(rows / [memory.scale() for memory in self.views[0]])
 
     def look_for_echoes(self, rows):
         """The median of the longest season; the best of the usual lengths that were seen seldom."""
         n, longest, first = len(rows), max(self.slots), len(self.experts)
-        seldom = [k for k in self.usual if k > longest and 4 * k > n and not self.given]
+        seldom = [k for k in self.usual if k > longest and 4 * k > n]
         for way, lengths in enumerate(([k for k in self.slots if k], seldom)):
             needed = {k: 3 * k if way == 0 else k + max(k // 4, 1) for k in lengths}
             lengths = [k for k in lengths if needed[k] + self.H + 16 <= n]
@@ -852,7 +855,7 @@ class Forecaster:
         windows = self.m * (n - begin) / self.H
         return squares["own"] / squares[best] * (1 + 1 / np.sqrt(windows)), best
 
-    def begin_smoothing(self, lengths, rows):
+    def begin_smoothing(self, lengths, rows, again):
         """Let members begin on seasons, and mixtures hear what they would have been worth."""
         before = self.members[0][0].lengths
         banks = np.arange(4) + len(self.view) - 4 - (len(self.views) - 1)
@@ -860,7 +863,7 @@ class Forecaster:
         if sorted(lengths)[:-1] == sorted(before) != sorted(lengths):  # one more, the longest
             self.exchange(banks[0], banks[3])
             changed = [0, 1, 2]
-        elif lengths == before:
+        elif lengths == before and not again:
             changed = [2]
         first = max(self.t - 500, 2 * max([*lengths, 1]))
         is_told = self.t - first - self.H >= 16

@@ -14,6 +14,7 @@ from ..experts._draws import DRAWN
 from ..rounds._renewal import n_rows
 from ..rounds._rounds import Call
 from ..rounds._scores import SquaredErrors
+from ..rows import _layout
 from ._fields import fields_of
 
 # what is known of a model and its twin, beside what is in the record of the first
@@ -200,6 +201,7 @@ def _may_be_ordinary(state, experts):
         or any(state.get(name) for name in ("former", "boosting", "sizes"))
         or any(experts.leaves.are_there(state["leaves"]))
         or "all" in state["columns"]
+        or _layout.width_of(state["columns"]["layout"], 0) > 0
         or _are_unusual(state["inputs"], experts.inputs.units)
         or _are_odd(state["latest"])
         or not _is_even(state)
