@@ -76,8 +76,8 @@ def _told(mixture, errors, of_latest, latest, steps=slice(None)):
 def _begin_smoothing(plan, state, lengths, values, is_seen_better):
     """Let smoothing begin anew on seasons of these lengths, and the mixture hear what it is worth.
 
-    These may be the lengths before, which are seen better now. Where one more season is longer than all others, the bank without the longest season is what the
-    steady one was, and is heard as that.
+    They may be those before, which are seen better now. Where one more season is longer than all
+    others, the bank without the longest season is what the steady one was, and is heard as that.
     """
     smoothing, mixture, before = state["smoothing"], state["mixture"], state["smoothing"]["lengths"]
     first, changed = plan.of_banks, [STEADY, SLOPED, LOGS, SHORT]

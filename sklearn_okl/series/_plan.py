@@ -88,7 +88,7 @@ class Plan(NamedTuple):
 
     @property
     def first_slots(self):
-        """Seasons in their places before the first row: those given, and 0 for those to be found."""
+        """Seasons in their places before the first row: those given, 0 for those to be found."""
         return self.seasons + (0,) * (_seasons.n_places(self.seasons) - len(self.seasons))
 
     @property

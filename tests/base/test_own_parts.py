@@ -25,6 +25,7 @@ from sklearn_okl import (
     make_streaming_pipeline,
     save,
 )
+from sklearn_okl._delay import read_late
 from sklearn_okl.base import (
     ConvexAggregator,
     EntryRule,
@@ -409,10 +410,9 @@ class RunningMaximum(OneToOneFeatureMixin, OnlineTransformer):
         return {"t": 0, "largest": np.abs(X[:1])}
 
     def _flow(self, state, X, y, delay):
-        past = state["largest"] if state["t"] else state["largest"].repeat(delay + 1, axis=0)
-        sizes = np.maximum.accumulate(np.vstack([past, np.abs(X)]))
-        state.update(t=state["t"] + len(X), largest=sizes[len(X) :])
-        return X / sizes[: len(X)]
+        sizes = np.maximum.accumulate(np.vstack([state["largest"], np.abs(X)]))
+        state.update(t=state["t"] + len(X), largest=sizes[-1:])
+        return X / read_late(state, sizes[:-1], delay)
 
     def _ask(self, state, X):
         return X / state["largest"][-1]
