@@ -83,6 +83,7 @@ def found(values, usual=USUAL, given=()):
         leave.
     """
     n, seasons, first, most = len(values), list(given), None, n_places(given)
+    unseen = [length for length in given if _CYCLES * length > n]
     n_apart = -(-max(values.shape[1], 1) // _MOST_SERIES)  # none may have begun
     rest = _levelled(values[:, ::n_apart]) if n >= _FIRST_LOOK and len(given) < most else ()
     least = _LEAST + np.log(n / _CYCLES) if len(rest) else 0.0
@@ -91,7 +92,7 @@ def found(values, usual=USUAL, given=()):
         for length in given:
             rest = without(rest, length)[0] if 2 * length <= n else rest
     while len(rest) and rest.shape[1] and len(seasons) < most:
-        strength = _strengths(rest, seasons)
+        strength = _strengths(rest, seasons, unseen)
         lengths = np.arange(len(strength))
         is_told = np.isin(lengths, usual) & (strength > _UNSEEN * least)
         strength[(lengths > n / _CYCLES) & ~is_told] = 0.0
@@ -132,12 +133,15 @@ def _levelled(values):
     return rest / np.maximum(size, _TINY * size.max(axis=0)) if rest.size else rest
 
 
-def _strengths(rest, seasons):
-    """Return the log likelihood ratio of each length from 0 on, 0 near those of seasons found."""
+def _strengths(rest, seasons, unseen=()):
+    """Return the log likelihood ratio of each length from 0 on, 0 near those of seasons known.
+
+    Those unseen so far have no lines yet that could be told from others.
+    """
     n, n_series = rest.shape
     power, n_padded = _whitened(rest)
     frequencies = np.arange(len(power)) / n_padded
-    for season in seasons:  # what is left of it: its size changed, say
+    for season in set(seasons).difference(unseen):  # what is left of it: its size changed, say
         off = np.abs(frequencies * season - np.rint(frequencies * season)) / season
         power[off * n < 2.0] = 1.0
     power[frequencies * n < 1.5] = 0.0

@@ -122,3 +122,16 @@ def test_moments_are_kept_where_no_unit_changes():
     assert faulty <= {"heavy tails", "rare", "rare, in runs"}
     assert spreads["rare"] > 0.3
     assert spreads["heavy tails"] > 0.05
+
+
+@pytest.mark.parametrize("block", [16, 64])
+@pytest.mark.parametrize("place", [0, 3])
+def test_a_unit_that_a_first_fault_made_is_given_up(block, place):
+    X = np.random.default_rng(place).normal(size=(80, 2))
+    X[place, 1] = 30.0
+    units = RunningUnits(block=block)
+    state = units.start(2)
+    known, _, _ = units.learn(state, X)
+    assert known[5, 1, 1, 1] > 8.0  # of the first four rows
+    assert_array_equal(known[5:, 1, :, 0], np.tile(known[5, 1, :, 0], (75, 1)))
+    assert 0.5 < state["steady"][1, 1] < 3.5

@@ -173,3 +173,24 @@ def test_whether_the_first_weekend_was_a_fault_is_an_even_doubt(seed):
     assert_array_equal(model._state["beside"]["odds"], model.constants.trust.even)
     errors = np.abs(model.prequential_predict(X[8:], y[8:]) - y[8:])
     assert errors[12:].mean() < 2.0  # those that follow are learnt
+
+
+@pytest.mark.parametrize(
+    "budget", ["tiny", "fast", pytest.param("balanced", marks=pytest.mark.long)]
+)
+def test_a_line_is_heard_within_the_first_rows(budget):
+    # lines saw nothing before row 16, and were not heard until row 128: 2.5 times the noise
+    errors = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(128, 3))
+        f = X @ rng.normal(size=3)
+        y = 5.0 + f / f.std() + 0.1 * rng.normal(size=128)
+        forecasts = regressor(budget, random_state=seed).prequential_predict(X, y)
+        errors.append(np.square(forecasts - y))
+    sizes = np.sqrt(np.mean(errors, axis=0))
+    first, second = (
+        np.sqrt(np.square(sizes[rows]).mean()) for rows in (slice(32, 64), slice(64, None))
+    )
+    assert first < 0.2  # .09 of a ridge regression that is refitted in every row
+    assert second < 0.13
