@@ -105,7 +105,8 @@ class BOARegressor(_SecondOrder):
 
     *Experts that are far off* leave their mark on the last term: with :math:`\max_t |r_{k,t}|` the
     rates of all stay low, and good experts are told apart slowly. :class:`StackedBOARegressor`
-    and :class:`~sklearn_okl.ExpertsRegressor` hear them near the range of the targets.
+    hears them near the range of the targets, :class:`~sklearn_okl.ExpertsRegressor` those that
+    were so in the first rounds only.
 
     *Late targets.* With `label_delay` each :math:`r_{k,t}^2` is :math:`r_{k,t}^2 + 2 |r_{k,t}
     \sum_s r_{k,s}|` in the rates, with the sum over the rounds whose targets were out when round t

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from functools import partial
+from itertools import pairwise
 from numbers import Real
 
 import numpy as np
@@ -18,10 +19,11 @@ from ..base import ConvexAggregator, OnlineRegressor
 from ..base._convex import learn_awake
 from ..base._distributions import DistributionVerbs
 from ..conformal import QuantileDistribution, _running_errors
-from . import _limits
 from ._advised import Advised
-from ._fence import FARTHEST, N_FIRST, SaneRange, moderate
+from ._fence import N_FIRST, SaneRange, brought_near, moderate, were_far
 from ._teaching import Numbers
+
+_FARTHEST = 1e200  # in place of no bound: sums of some stay finite
 
 
 class _AdvisedRegressor(DistributionVerbs, Advised, OnlineRegressor):
@@ -48,25 +50,20 @@ class _AdvisedRegressor(DistributionVerbs, Advised, OnlineRegressor):
         return super()._start(n_features) | {
             "targets": {},  # their moments, from the first one on
             "errors": _running_errors.start(self.label_delay),  # of which the laws come
-            # rounds that are judged as a whole, as long as they are not all there
-            "first": (np.empty((0, n_features)), np.empty(0)),
-            "limits": _limits.start(len(self.experts), self.label_delay),
+            # rounds that are judged as a whole, as long as they are not all there, forecasts too
+            "first": (np.empty((0, n_features)), np.empty(0), np.empty((0, len(self.experts)))),
             # what was known of targets before the latest rounds: their mean, the largest sane one
-            "past": np.tile([float(self.initial_forecast), FARTHEST], (self.label_delay, 1)),
+            "past": np.tile([float(self.initial_forecast), _FARTHEST], (self.label_delay, 1)),
             "former": {},  # the mixture before it began anew, while its forecasts have no targets
         }
 
     def _learn(self, state, X, y):
-        y, former = moderate(y), state["former"]
-        if not former:
-            return self._learn_judged(state, X, y)
-        forecasts = self._learn_judged(state, X, y)
-        rows = slice(N_FIRST + self.label_delay - former["t"])
-        with self._untraced():
-            forecasts[rows] = self._learn_rows(former, X[rows], y[rows])
-        if former["t"] == N_FIRST + self.label_delay:
-            state["former"] = {}
-        return forecasts
+        y, t, delay = moderate(y), state["t"], self.label_delay
+        ends = {N_FIRST + some * delay - t for some in range(3)}
+        cuts = [0, *sorted(end for end in ends if 0 < end < len(y)), len(y)]
+        return np.concatenate(
+            [self._learn_stretch(state, X[a:b], y[a:b]) for a, b in pairwise(cuts)]
+        )
 
     def _rows_kept(self, state):
         rows = [super()._rows_kept(state), state["first"][0]]
@@ -74,35 +71,49 @@ class _AdvisedRegressor(DistributionVerbs, Advised, OnlineRegressor):
             rows.append(super()._rows_kept(state["former"]))
         return np.concatenate(rows)
 
-    def _learn_judged(self, state, X, y):
-        room = N_FIRST - state["t"]
-        if room <= 0:
-            return self._learn_rows(state, X, y)
-        early = self._learn_rows(state, X[:room], y[:room])
-        now = X[:room], y[:room]
-        X_first, y_first = map(np.concatenate, zip(state["first"], now, strict=True))
-        if len(y) < room:
-            state["first"] = X_first, y_first
-            return early
-        state["first"] = X_first[:0], y_first[:0]
-        targets = self._fence().judged(y_first)
-        ends = state["limits"]["now"] = np.array([targets.min(), targets.max()])
-        is_far = self._has_rule and _limits.was_left(state["limits"])
-        if is_far or (targets != y_first).any():
-            anew = self._start(X.shape[1])
-            anew["limits"] = _limits.start(len(self.experts), self.label_delay, ends)
-            with self._untraced():
-                self._learn_rows(anew, X_first, targets)
-            former = {"former": dict(state)} if self.label_delay else {}
-            state.update(anew | former)
-        if len(y) == room:
-            return early
-        return np.concatenate([early, self._learn(state, X[room:], y[room:])])
+    def _learn_stretch(self, state, X, y):
+        """Learn rounds all before or all after each end, and judge the first ones at theirs.
 
-    def _learn_rows(self, state, X, y):
+        Targets are judged when there are 32, and forecasts when there are all that knew fewer.
+        """
+        F, forecasts = self._learn_rows(state, X, y)
+        if state["former"]:
+            with self._untraced():
+                _, forecasts = self._learn_rows(state["former"], X, y)
+        t, n_first = state["t"], N_FIRST + self.label_delay
+        if t in (n_first, n_first + self.label_delay):
+            state["former"] = {}
+        if t > n_first:
+            return forecasts
+        parts = zip(state["first"], (X, y, F), strict=True)
+        _, y, _ = state["first"] = tuple(map(np.concatenate, parts))
+        if t == N_FIRST:
+            targets = self._fence().judged(y)
+            if (targets != y).any():
+                self._begin_anew(state, targets)
+        if t == n_first:
+            _, y, F = state["first"]
+            targets = self._fence().judged(y)
+            if self._has_rule and were_far(F, targets):
+                self._begin_anew(state, y, targets)
+            state["first"] = tuple(part[:0] for part in state["first"])
+        return forecasts
+
+    def _begin_anew(self, state, y, near=None):
+        """Learn the first rounds again, with targets (n,), and forecasts near such if given."""
+        X, _, _ = state["first"]
+        anew, former = self._start(X.shape[1]), {}
+        with self._untraced():
+            F, _ = self._learn_rows(anew, X, y, near)
+        if self.label_delay:
+            former = {key: part for key, part in state.items() if key != "first"}
+        state.update(anew | {"first": (X, y, F), "former": former})
+
+    def _learn_rows(self, state, X, y, near=None):
+        """Return what the experts say (n, n_experts), and the forecasts (n,)."""
         state["frame"], came, t = self._frame, y, state["t"]
         means, reach, y = self._fence().learn(state["targets"], t, y)
-        known = np.column_stack([means, np.minimum(reach, FARTHEST)])
+        known = np.column_stack([means, np.minimum(reach, _FARTHEST)])
         known, state["past"] = late(known, state["past"])
         means, reach = known.T
 
@@ -111,17 +122,15 @@ class _AdvisedRegressor(DistributionVerbs, Advised, OnlineRegressor):
 
         handed = partial(self._handed, state)
         own = self._taught(state, X, y, make_way)
-        *known, state["expert_losses"] = _limits.learn(
-            state["limits"], state["expert_losses"], own, y
-        )
+        state["expert_losses"] += np.nansum(np.square(own - y[:, None]), axis=0)
         state["t"] += len(y)
-        F = _limits.believed(own, *known, t < N_FIRST) if self._has_rule else own
+        F = own if near is None else brought_near(own, near)
         combiner = self._combiner()
         learn = partial(combiner._learn, state["aggregator"])
         wait = partial(combiner._pass, state["aggregator"]) if self.label_delay else None
         forecasts = self._combined(partial(learn_awake, learn, wait), F, means, reach, y)
         self._learn_errors(state["errors"], t, came, forecasts, came != y)
-        return forecasts
+        return own, forecasts
 
     def _learn_errors(self, errors, t, y, forecasts, faulty):
         """Learn what was missed from round t on; forecasts of the first rounds know nothing."""
@@ -165,8 +174,6 @@ class _AdvisedRegressor(DistributionVerbs, Advised, OnlineRegressor):
     def _forecast(self, state, X):
         mean, reach = self._fence().known(state["targets"], state["t"])
         F = self._forecast_experts(state, X)
-        if self._has_rule:
-            F = _limits.believed(F, state["limits"]["now"][None], state["expert_losses"][None])
         means, reach = np.full(len(X), mean), np.full(len(X), reach)
 
         def forecast(idle, F):
@@ -255,8 +262,8 @@ class ExpertsRegressor(_AdvisedRegressor):
               + K Y^2 \ln(1 + B^2 T / \alpha) .
 
     *Faults.* An expert sleeps in a round by forecasting NaN, or more than 100 times the root mean
-    square of the targets so far. Convex rules hear what is far beyond the range of these as nearer,
-    as a faulty target is learnt: see the page on aggregation. An error names its expert.
+    square of the targets so far. Faulty targets are learnt as nearer, and by convex rules forecasts
+    that were far off in first rounds only: see the page on aggregation. An error names its expert.
 
     *Rows.* Frames with categories or text are handed on as they came, gaps too, and so are gaps in
     arrays if all experts take them. Other experts get arrays without feature names.

@@ -3,6 +3,12 @@
 A forecast is sane, and a target is believed, within 100 times the root mean square of the first
 forecast and the targets so far: an expert that does not know their level yet stays within that, and
 one that has diverged does not. Other targets are learnt as the running scalers learn faults.
+
+The rates of a rule of weights fall with the largest regrets so far: after an expert that was far
+off, all are told apart as slowly as if it still were. Those who were at first, and no longer are,
+are forgiven: first rounds are learnt with forecasts of theirs that are no farther beyond the range
+of these targets than this is wide. Later ones are heard as they are, for the best combination may
+be of experts that are far off to either side, and one may know what is rare.
 """
 
 import numpy as np
@@ -11,7 +17,7 @@ from ..features import _moments
 
 N_FIRST = _moments.N_FIRST  # targets that are judged as a whole
 _SANE = 100.0  # root mean squares of the targets that a forecast may have
-FARTHEST = 1e200  # in place of no bound: sums of some stay finite
+_LAST = N_FIRST // 4  # of first rounds: whoever is far off in them is so still
 _LARGEST = 1e60  # targets beyond it are learnt as this one: fourth powers stay finite
 
 
@@ -73,3 +79,26 @@ def moderate(y):
 def sane(forecasts, reach):
     """Return forecasts (n,), and NaN for those that are beyond reach or no numbers."""
     return np.where(np.abs(forecasts) <= np.minimum(reach, np.finfo(float).max), forecasts, np.nan)
+
+
+def brought_near(F, y):
+    """Return forecasts (n, K), none farther beyond the range of targets than this is wide.
+
+    As they are where all targets are the same, and of who is that far off in the end.
+    """
+    low, high = y.min(), y.max()
+    width = high - low
+    if width == 0.0:
+        return F
+    near = np.clip(F, low - width, high + width)
+    return np.where(_moved(near, F)[-_LAST:].any(axis=0), F, near)
+
+
+def were_far(F, y):
+    """Tell whether that moves some of forecasts (n, K), in rows where not all say the same."""
+    differ = np.fmax.reduce(F, axis=1) > np.fmin.reduce(F, axis=1)
+    return bool(_moved(brought_near(F, y), F)[differ].any())
+
+
+def _moved(near, F):
+    return (near != F) & ~np.isnan(F)

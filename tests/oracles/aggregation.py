@@ -388,21 +388,18 @@ def quantile_mixture(Q, y, alpha, rule, smoothing=0):
     return np.sort(out, axis=1)
 
 
-def believed(F, y, delay=0, n_first=32):
-    """What rules of weights hear of forecasts F (n, K), some of the first of which are far off."""
-    heard = np.array(F)
-    for t in range(len(y)):
-        n_known = max(t - delay, 0)
-        seen = y[: max(n_known, n_first)]
-        low, high, width = seen.min(), seen.max(), seen.max() - seen.min()
-        awake = [k for k in range(F.shape[1]) if not np.isnan(F[t, k])]
-        if t >= n_first and awake:
-            losses = np.nansum((F[:n_known] - y[:n_known, None]) ** 2, axis=0)
-            leader = F[t, min(awake, key=lambda k: losses[k])]
-            row = F[t, awake]
-            up = max(f for f in row if 2 * np.sum(row >= f) > len(row))
-            down = min(f for f in row if 2 * np.sum(row <= f) > len(row))
-            low, high = min(low, leader, down), max(high, leader, up)
-        for k in awake:
-            heard[t, k] = min(max(F[t, k], low - width), high + width)
+def forgiven(F, y, delay=0):
+    """What rules hear of forecasts F (n, K), far off at first, of those who no longer are."""
+    n_first, heard = 32 + delay, np.array(F)
+    low, high = min(y[:n_first]), max(y[:n_first])
+    width = high - low
+    if len(y) < n_first or width == 0.0:
+        return heard
+    for k in range(F.shape[1]):
+        ends = low - width, high + width
+        if any(f < ends[0] or f > ends[1] for f in F[n_first - 8 : n_first, k]):
+            continue
+        for t in range(n_first):
+            if not np.isnan(F[t, k]):
+                heard[t, k] = min(max(F[t, k], ends[0]), ends[1])
     return heard
