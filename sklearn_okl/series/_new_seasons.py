@@ -95,6 +95,8 @@ def _begin_smoothing(plan, state, lengths, values, is_seen_better):
         changed = [LOGS]
     scale, steps = _views.level(state["views"][RAW])[1], _smoothing_rates.judged_steps(plan.horizon)
     found = _smoothing.errors_again(smoothing, lengths, values, plan.horizon, scale)
+    if found is None and lengths == before.tolist() and is_seen_better:
+        return  # what members are worth is known, and would not be
     _smoothing.begin_anew(smoothing, lengths, values)
     if found is None and changed != [LOGS]:
         _believe(mixture, smoothing, changed, first)

@@ -490,8 +490,7 @@ def learn(plan, state, rows, future=None, heard=None):
 
     It is the columns known ahead of the rows after the last, (k, d) with k <= H. Into the list
     `heard` goes what was said of each row (H, m) by the latest origins, the last one first, and
-    which of its values were learnt (m,). Rows before the first value teach nothing, not even when
-    something is due.
+    which of its values were learnt (m,). Rows before the first value teach nothing.
     """
     n, horizon, calendar = len(rows.y), plan.horizon, rows.calendar
     came = np.concatenate([rows.y, rows.ahead, rows.now], axis=1)
@@ -506,7 +505,7 @@ def learn(plan, state, rows, future=None, heard=None):
             forecasts[t] = forecast(plan, state, ahead[to_come], calendar[to_come])
         if heard is not None:
             said, count = _said_of_next(plan, state, rows.ahead[t]), state["views"][RAW]["count"]
-        if np.isnan(rows.y[t]).all() and not _views.started(state["views"][RAW]).any():
+        if _views.is_silent(state["views"][RAW], rows.y[t]):
             state["n_silent"] += 1
         elif plan.guard:
             _judge_and_absorb(plan, state, came[t], calendar[t])
@@ -544,7 +543,7 @@ def _learn_again(plan, state, rows):
     doubts, is_fault = state["doubts"], np.zeros(rows.shape, dtype=bool)
     waves, seed = drawn(state)
     del state["experts"], state["recent"]  # before there are others: these are large
-    state.update(start(plan, waves, seed), doubts=doubts)
+    state.update(start(plan, waves, seed), doubts=doubts, n_silent=state["n_silent"])
     for t, sound in enumerate(rows):
         state["origin"] = issue(plan, state, doubts["calendar"][t])
         is_fault[t] = _absorb_but_faults(plan, state, doubts["first"][t], sound)
@@ -554,7 +553,10 @@ def _learn_again(plan, state, rows):
 def _absorb_but_faults(plan, state, row, sound):
     """Learn a row, NaN where it is not sound; return which numbers of it were faults (m + d,)."""
     is_fault = np.isnan(sound) & ~np.isnan(row)
-    is_fault[: plan.n_series] |= absorb(plan, state, sound)
+    if _views.is_silent(state["views"][RAW], sound[: plan.n_series]):
+        state["n_silent"] += 1
+    else:
+        is_fault[: plan.n_series] |= absorb(plan, state, sound)
     return is_fault
 
 

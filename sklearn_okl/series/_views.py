@@ -95,6 +95,11 @@ def standardised(X, mean, deviation):
     return np.nan_to_num(np.where(is_known, X - mean, 0.0) / np.where(is_known, deviation, 1.0))
 
 
+def is_silent(state, values):
+    """Tell whether nothing has begun, and the next values (m,), NaN where missing, begin nothing."""
+    return np.isnan(values).all() and not started(state).any()
+
+
 def unit(state):
     """Return the running deviations (m,) that are learnt in; 0 for a series that has none yet."""
     return np.where(state["count"] >= _MEASURED, np.sqrt(state["variance"]), 0.0)
