@@ -96,7 +96,7 @@ def standardised(X, mean, deviation):
 
 
 def is_silent(state, values):
-    """Tell whether nothing has begun, and the next values (m,), NaN where missing, begin nothing."""
+    """Tell whether nothing has begun before the next values (m,), and none of them is known."""
     return np.isnan(values).all() and not started(state).any()
 
 
