@@ -25,7 +25,7 @@ _OF_BOTH = (
 _PLAIN = {int, float, bool, str, tuple, type(None)}
 _DICTS = {dict, Shared}
 _REMEMBERED = 64  # draws that models share
-FIRST = 4  # rounds of a model, in which columns get their units, that it learns by itself
+FIRST = 16  # rounds of a model, in which its columns are young, that it learns by itself
 
 
 class Kept:
