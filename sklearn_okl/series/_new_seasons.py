@@ -81,6 +81,7 @@ def _begin_smoothing(plan, state, lengths, values, is_seen_better):
     """
     smoothing, mixture, before = state["smoothing"], state["mixture"], state["smoothing"]["lengths"]
     first, changed = plan.of_banks, [STEADY, SLOPED, LOGS, SHORT]
+    is_same = lengths == before.tolist()
     if sorted(lengths)[:-1] == sorted(before.tolist()) != sorted(lengths):
         order = np.arange(len(plan.views))
         order[[first + STEADY, first + SHORT]] = first + SHORT, first + STEADY
@@ -91,11 +92,11 @@ def _begin_smoothing(plan, state, lengths, values, is_seen_better):
         order = np.searchsorted(plan.waiting, order[plan.waiting])
         recent["forecasts"] = recent["forecasts"][:, order]
         changed.remove(SHORT)
-    elif lengths == before.tolist() and not is_seen_better:
+    elif is_same and not is_seen_better:
         changed = [LOGS]
     scale, steps = _views.level(state["views"][RAW])[1], _smoothing_rates.judged_steps(plan.horizon)
     found = _smoothing.errors_again(smoothing, lengths, values, plan.horizon, scale)
-    if found is None and lengths == before.tolist() and is_seen_better:
+    if found is None and is_same and is_seen_better:
         return  # what members are worth is known, and would not be
     _smoothing.begin_anew(smoothing, lengths, values)
     if found is None and changed != [LOGS]:

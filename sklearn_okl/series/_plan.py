@@ -32,8 +32,6 @@ class Plan(NamedTuple):
         Lengths that were given; empty where they are to be found.
     n_calendar, n_ahead, n_now : int
         Features of a row's time; columns known ahead, and only up to now.
-    n_phases : int
-        All that is known of a row by its time alone.
     guard : bool
         Whether values and cells are in doubt.
     usual : tuple of int
@@ -50,7 +48,6 @@ class Plan(NamedTuple):
     n_calendar: int
     n_ahead: int
     n_now: int
-    n_phases: int
     guard: bool
     usual: tuple
     trees: Any = None
@@ -97,6 +94,12 @@ class Plan(NamedTuple):
         return bool(self.seasons) or not self.n_calendar
 
     @property
+    def n_phases(self):
+        """Features of all that is known of a row by its time alone."""
+        n_slots = len(self.first_slots) if self.sees_phases else 0
+        return self.n_calendar + 2 * _seasons.N_HARMONICS * n_slots
+
+    @property
     def n_common(self):
         """Features that all experts see beside their windows."""
         return self.n_phases + self.n_now
@@ -117,20 +120,17 @@ def plan(model, n_series, n_calendar, n_ahead, n_now, cycles=()):
     experts = _experts.ridges(n_series, windows, is_pooled, leaving)
     lengths = () if model.season_lengths is None else model.season_lengths
     seasons = tuple(sorted({int(length) for length in lengths}))  # the first is the shortest
-    n_slots = _seasons.n_places(seasons)
-    n_seen = n_slots if seasons or not n_calendar else 0
     return Plan(
         horizon=horizon,
         n_series=n_series,
         is_pooled=is_pooled,
         experts=experts,
-        views=_experts.views_of(experts, leaving, n_slots),
+        views=_experts.views_of(experts, leaving, _seasons.n_places(seasons)),
         windows=windows,
         seasons=seasons,
         n_calendar=n_calendar,
         n_ahead=n_ahead,
         n_now=n_now,
-        n_phases=n_calendar + 2 * _seasons.N_HARMONICS * n_seen,
         guard=bool(model.guard),
         usual=cycles or _seasons.USUAL,
         trees=trees,
