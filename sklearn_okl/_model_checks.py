@@ -45,6 +45,7 @@ from .series import (
     _mixture,
     _reached,
     _row_sizes,
+    _skew,
     _smoothing,
     _views,
 )
@@ -72,6 +73,7 @@ _STARTED = (  # what parts of a state are at first, and whether others of their 
     (_smoothing.start(1, 1), _smoothing.is_sound),
     (_intervals.start(1, 1), _intervals.is_sound),
     (_reached.start(_intervals.start(1, 1)), _reached.is_sound),
+    (_skew.start(1, 1), _skew.is_sound),
     (_row_sizes.start(0, 0, 1, 1)["intervals"], _intervals.is_sound),
 )
 _PARTS = {frozenset(part): is_sound for part, is_sound in _STARTED} | {

@@ -17,7 +17,7 @@ from ..base import _is_finite, described, twin
 from ..features import _faults
 from ..meta._fits import batch_model, boosted_regressor, single_fit
 from ..meta._refit import check_is_regressor
-from . import _experts, _frames, _intake, _intervals, _plan, _rounds, _sound, _views
+from . import _experts, _frames, _intake, _intervals, _plan, _rounds, _skew, _sound, _views
 from ._account import AccountOfForecasts
 from ._experts import RAW
 from ._shell import SeriesEstimator
@@ -382,22 +382,27 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
         alpha: ArrayLike = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
         n_steps: int | None = None,
     ) -> Array:
-        r"""Give quantiles of the next rows: the ends of intervals, which never cross.
+        r"""Give quantiles of the next rows, which never cross.
+
+        They reach as far as the interval of coverage :math:`|2 \alpha - 1|`, which is as long above
+        the forecast as below it, shared between both sides as past errors were. So that of 1/2 is
+        the median, which where errors are skewed is not the forecast, a mean. It is the share of
+        the intervals that a theorem holds, not that of each side.
 
         Parameters
         ----------
         alpha : array-like of shape (q,), default=(0.1, 0.2, ..., 0.9)
-            Levels, each above 0 and below 1. One is the end of the interval of coverage
-            :math:`|2 \alpha - 1|`; that of 1/2 is the forecast.
+            Levels, each above 0 and below 1.
 
         Returns
         -------
         quantiles : ndarray of shape (n_steps, q) or (n_steps, m, q)
-            They rise with the level; infinite where an interval is the whole line.
+            They do not fall with the level; infinite where an interval is the whole line, but for
+            the level 1/2, where it is the forecast then.
         """
         alpha = _intervals.checked_coverage(alpha, "alpha")
-        said, forecasts = self._asked(X_future, n_steps, _reaches)
-        ends = _intervals.quantiles(forecasts, *said, alpha)
+        said, forecasts = self._asked(X_future, n_steps, _reaches_and_sides)
+        ends = _skew.quantiles(forecasts, *said, alpha)
         return ends[:, 0] if self._layout["is_flat"] else ends
 
     @property
@@ -552,6 +557,12 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
 def _reaches(plan, state, *asked):
     """Return how far intervals reach (levels, n_steps, m), and in which units (m,)."""
     return _rounds.reaches(plan, state, *asked), _views.unit_of_intervals(state["views"][RAW])
+
+
+def _reaches_and_sides(plan, state, *asked):
+    """Return what `_skew.quantiles` needs: reaches, how they differ by side, and the units."""
+    reach, units = _reaches(plan, state, *asked)
+    return reach, _skew.sides(state["skew"], plan.horizon)[:, : reach.shape[1]], units
 
 
 def _whole_numbers(values):

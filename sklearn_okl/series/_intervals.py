@@ -231,16 +231,6 @@ def around(forecasts, known, units, coverage):
     return np.stack([forecasts[..., None] - reach, forecasts[..., None] + reach], axis=-1)
 
 
-@np.errstate(over="ignore", invalid="ignore")
-def quantiles(forecasts, known, units, alpha):
-    """Return quantiles (h, m, q) of levels (q,), as `around` returns intervals."""
-    coverage = np.abs(2.0 * alpha - 1.0)
-    ends = around(forecasts, known, units, coverage)
-    middle = forecasts[..., None]
-    reach = np.where(coverage > 0.0, ends[..., 1] - middle, 0.0)
-    return middle + np.sign(alpha - 0.5) * reach
-
-
 def learn(state, t, season, errors, issued, trust=1.0):
     """Learn the errors (H, m) of the forecasts of row t, NaN unknown, 1 to H steps ahead.
 

@@ -21,6 +21,7 @@ from . import (
     _experts,
     _far_values,
     _intervals,
+    _judge,
     _mixture,
     _new_seasons,
     _reached,
@@ -64,20 +65,17 @@ def start(plan, waves, seed=0):
         "smoothing": _smoothing.start(horizon, m),
         "experts": _experts.start(plan.experts, m, plan.n_common, horizon, waves),
         "mixture": _mixture.start(len(plan.views), horizon, m, plan.is_pooled),
-        "intervals": _intervals.start(horizon, m),
         "now": _views.start(plan.n_now, 1),
+        **_judge.start(plan),
     }
-    state["reached"] = _reached.start(state["intervals"])
     if plan.n_ahead:
         state["static"] = _static.start(plan.n_ahead, plan.n_phases, m)
     if plan.trees is not None:
         width = _trees.width(plan.n_ahead, plan.n_phases, len(state["seasons"]))
         state["trees"] = _trees.start(plan.trees, width, m, plan.is_pooled, seed)
-    if plan.knows_rows:
-        state["row_sizes"] = _row_sizes.start(plan.n_ahead, plan.n_phases, horizon, m)
     state["origin"] = issue(plan, state, np.zeros(plan.n_calendar))
-    missed = np.full((horizon, m), _reached.NOT_JUDGED, dtype=np.uint8)
-    recent = _waiting.start(_waits(plan, state["origin"]["slot"]) | {"missed": missed}, horizon)
+    waits = _waits(plan, state["origin"]["slot"]) | _judge.nothing(horizon, m)
+    recent = _waiting.start(waits, horizon)
     return state | {"recent": recent | {"n_written": np.zeros(1, dtype=np.int64)}}
 
 
@@ -402,14 +400,7 @@ def _teach(plan, state, said, x_ahead, y, taught):
     _smoothing.judge(state["smoothing"], errors, trust[judged])
     change = np.where(change > 0.0, change, np.nan)
     errors = np.where(came == issued, 0.0, (came - issued) / change)
-    reach = _reached.reaches(state["reached"], size)
-    if plan.knows_rows:
-        _learn_row_sizes(plan, state, x_ahead, issued, errors, reach, trust)
-    _intervals.learn(state["intervals"], state["t"], state["seasons"][0], errors, reach, trust)
-    missed = {"missed": _reached.n_missed(errors, reach)}
-    _waiting.write(state["recent"], missed, state["t"], plan.horizon)
-    missed = _waiting.of_row(state["recent"], missed, state["t"], plan.horizon)["missed"]
-    _reached.follow(state["reached"], missed)
+    _judge.learn(plan, state, x_ahead, issued, errors, size, trust)
     for view, of_view in added.items():
         rest = (target - of_view - last[:, view]) / scale[:, view]
         targets.append(np.clip(rest, -_views.FAR, _views.FAR))
@@ -437,18 +428,6 @@ def _trust(n_known, horizon):
     """
     n_seen = np.maximum(n_known - np.arange(horizon)[:, None], 0.0)  # by the origin of each step
     return n_seen / (n_seen + _SEEN)
-
-
-def _learn_row_sizes(plan, state, x_ahead, issued, errors, reach, trust):
-    """Let intervals that know the row learn the errors (H, m) of what was issued of it."""
-    known = _row_sizes.told_by(state["recent"], state["t"], plan.horizon)
-    size, weight, k = state["intervals"]["size"][1], state["intervals"]["weight"][1], plan.horizon
-    X = np.broadcast_to(x_ahead, (k, plan.n_ahead))
-    times = np.broadcast_to(state["origin"]["phases"], (k, plan.n_phases))
-    parts = _row_sizes.parts_of(np.full(k, state["t"]), state["seasons"])
-    Z = _row_sizes.features(known, X, times, parts, issued)
-    sizes = size / np.where(weight > 0.0, weight, 1.0)
-    _row_sizes.learn(state["row_sizes"], known, Z, reach, errors, sizes, trust)
 
 
 def _remember(plan, state, said, learnt, kept, x_now):

@@ -6,6 +6,7 @@ i + h is known. Regressions are solved from their sums in each round.
 """
 
 import copy
+from itertools import pairwise
 from statistics import NormalDist
 
 import numpy as np
@@ -1062,3 +1063,93 @@ class Intervals:
             relative = (1 - few[c]) * own + few[c] * of_all
             size, number = (max(0.95**n, 0.8) * sums for sums in self.phases[p, (h, c)])
             self.phases[p, (h, c)] = [size + relative, number + heard]
+
+
+class Skew:
+    """How errors lie above and below: bins of each group of steps and series as dicts of lists."""
+
+    def __init__(self, horizon, n_series):
+        self.H, self.m = horizon, n_series
+        self.judged = sorted({round(horizon ** (k / 7)) for k in range(8)})  # 1, ..., H
+        self.groups = {k: [] for k in range(len(self.judged))}
+        for h in range(horizon):
+            self.groups[self.group(h)].append(h)
+        self.heard = []  # rows of bins by step and series, None where nobody can tell
+        self.prior = 0.1
+        self.two = {(g, c): self.prior for g in self.groups for c in range(n_series)}
+        z = np.sqrt(2 / np.pi)  # mean size of a standard Gaussian
+        edges = [-np.inf, *(0.25 * np.sinh(5 * k / 24) for k in range(-23, 24)), np.inf]
+        below = [0.0, *(NormalDist().cdf(e * z) for e in edges[1:-1]), 1.0]
+        self.gaussian = [0.98 * (b - a) + 0.02 / 48 for a, b in pairwise(below)]
+
+    def group(self, h):
+        return next(k for k, last in enumerate(self.judged) if h < last)
+
+    def bin(self, error, size):
+        if np.isnan(error) or error == 0:
+            return None
+        return int(np.clip(np.floor(24 + 24 / 5 * np.arcsinh(error / size / 0.25)), 0, 47))
+
+    def counts(self, g, c, rows_back):
+        """Faded counts of the errors of steps h, but for the latest `rows_back` (h) rows."""
+        found = np.zeros(48)
+        for t in range(len(self.heard)):
+            new = np.zeros(48)
+            for h in self.groups[g]:
+                known = t - rows_back(h)
+                if known >= 0 and (b := self.heard[known][h][c]) is not None:
+                    new[b] += 1 / len(self.groups[g])
+            found = found * (1 - 0.0005 * new.sum()) + new
+        return found
+
+    def law(self, g, c, rows_back=lambda h: 0):
+        overlap = self.judged[g]
+        of_all = sum(self.counts(g, k, rows_back) for k in range(self.m))
+        of_all = of_all + (32 + overlap) * np.array(self.gaussian)
+        law = self.counts(g, c, rows_back) + (32 + overlap) * of_all / of_all.sum()
+        return law / law.sum()
+
+    def learn(self, errors, sizes):
+        """Learn a row's errors (H, m): its forecast of step h knew all but the h rows before it."""
+        rows = [[self.bin(errors[h, c], sizes[h, c]) for c in range(self.m)] for h in range(self.H)]
+        for g, c in self.two:
+            law, said = self.law(g, c, lambda h: h), 0.0
+            for h in self.groups[g]:
+                if (b := rows[h][c]) is not None:
+                    alike = (law[b] + law[47 - b]) / 2
+                    said += np.log(law[b] / alike) / len(self.groups[g])
+            ratio = np.exp(said / self.judged[g]) * self.two[g, c]
+            two = ratio / (ratio + 1 - self.two[g, c])
+            self.two[g, c] = 0.999 * two + 0.001 * self.prior
+        self.heard.append(rows)
+
+    def two_sides(self, g, c):
+        """The probability of two sides, of few errors with that of all series."""
+        n = [self.counts(g, k, lambda h: 0).sum() for k in range(self.m)]
+        rows = 32 + self.judged[g]
+        of_all = sum(n[k] * self.two[g, k] for k in range(self.m)) + rows * self.prior
+        return (n[c] * self.two[g, c] + rows * of_all / (sum(n) + rows)) / (n[c] + rows)
+
+    def quantile(self, law, alpha, edges):
+        below = 0.0
+        for k, p in enumerate(law):
+            if below + p >= alpha:
+                place = edges[k] + (alpha - below) / p * (edges[1] - edges[0])
+                return 0.25 * np.sinh(place)
+            below += p
+        return 0.25 * np.sinh(edges[-1])
+
+    def quantiles(self, h, c, alpha, reach):
+        """Quantiles of levels that are ends of the coverages at hand; `reach` is of these."""
+        law, two = self.law(self.group(h), c), self.two_sides(self.group(h), c)
+        law = two * law + (1 - two) * (law + law[::-1]) / 2
+        sizes = law[24:] + law[:24][::-1]
+        edges, found = np.linspace(-5, 5, 49), []
+        for a in alpha:
+            coverage = max(abs(2 * a - 1), 0.1)
+            over = reach(coverage) / self.quantile(sizes, coverage, edges[24:])
+            found.append(self.quantile(law, a, edges) * over)
+        middle = len(alpha) // 2
+        upper = np.maximum.accumulate(found[middle:])
+        lower = np.minimum.accumulate(found[middle::-1])
+        return np.concatenate([lower[::-1], upper[1:]])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 
 from sklearn_okl import OnlineForecaster
@@ -82,38 +82,37 @@ def test_radii_have_a_floor():
 
 
 @pytest.mark.parametrize("n_series", [None, 2])
-def test_quantiles_are_the_ends_of_intervals_and_never_cross(n_series):
+def test_quantiles_never_cross_and_are_about_the_ends_where_sides_are_alike(n_series):
     rng = np.random.default_rng(1)
-    y = rng.normal(size=120 if n_series is None else (120, n_series))
+    y = rng.normal(size=400 if n_series is None else (400, n_series))
     model = OnlineForecaster(3, **SMALL)
     model.partial_fit(y[:2])
     assert np.isinf(model.predict_quantiles(alpha=[0.1, 0.9])).all()  # of two values
     assert np.isfinite(model.predict_quantiles(alpha=[0.5])).all()
     model.partial_fit(y[2:])
-    alpha = np.array([0.01, 0.05, 0.1, 0.3, 0.46, 0.49, 0.5, 0.51, 0.7, 0.9, 0.95])
+    alpha = np.array([0.001, 0.01, 0.05, 0.1, 0.3, 0.46, 0.49, 0.5, 0.51, 0.7, 0.9, 0.95, 0.9999])
     quantiles = model.predict_quantiles(alpha=alpha)
-    assert quantiles.shape == (*np.shape(model.predict()), 11)
+    assert quantiles.shape == (*np.shape(model.predict()), 13)
     assert (np.diff(quantiles, axis=-1) > 0.0).all()
-    assert_allclose(quantiles[..., 6], model.predict(), rtol=1e-15)
-    ends = model.predict_interval(coverage=[0.9, 0.8, 0.4])
-    assert_allclose(quantiles[..., [1, 2, 3]], ends[..., 0], rtol=1e-12)
-    assert_allclose(quantiles[..., [10, 9, 8]], ends[..., 1], rtol=1e-12)
+    assert_allclose(quantiles[..., 7], model.predict(), atol=0.06)
+    ends = model.predict_interval(coverage=[0.98, 0.9, 0.8, 0.4])
+    assert_allclose(quantiles[..., [1, 2, 3, 4]], ends[..., 0], atol=0.15)
+    assert_allclose(quantiles[..., [11, 10, 9]], ends[..., 1:, 1], atol=0.15)
+    for k in range(13):  # each is the same alone
+        assert_array_equal(model.predict_quantiles(alpha=alpha[k])[..., 0], quantiles[..., k])
     assert model.predict_quantiles(n_steps=2).shape == (*np.shape(model.predict(n_steps=2)), 9)
     with pytest.raises(ValueError, match="alpha=1"):
         model.predict_quantiles(alpha=1.0)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_coverages_beyond_those_tracked_go_on_and_are_those_of_quantiles(seed):
+def test_coverages_beyond_those_tracked_go_on(seed):
     y = np.random.default_rng(seed).normal(size=(200, 2))
     model = OnlineForecaster(2, **SMALL).fit(y)
     coverage = np.array([1e-300, 0.01, 0.05, 0.1, 0.9, 0.99, 0.995, 0.999, 0.9999])
     ends = model.predict_interval(coverage=coverage)
     assert (np.diff(ends[..., 0], axis=-1) < 0.0).all()  # nested, and no two the same
     assert (np.diff(ends[..., 1], axis=-1) > 0.0).all()
-    below, above = (model.predict_quantiles(alpha=0.5 + s * coverage / 2.0) for s in (-1, 1))
-    assert_allclose(below[..., 1:], ends[..., 1:, 0], rtol=1e-9)
-    assert_allclose(above[..., 1:], ends[..., 1:, 1], rtol=1e-9)
     assert_allclose(ends[..., 0, :], np.stack([model.predict()] * 2, -1), rtol=1e-9)
     width = ends[..., 1] - ends[..., 0]
     assert_allclose(width[..., 7] - width[..., 5], width[..., 5] - width[..., 4])

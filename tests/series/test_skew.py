@@ -1,0 +1,91 @@
+"""Quantiles of the forecaster say on which side errors lie."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklearn_okl import OnlineForecaster
+from sklearn_okl.evaluation import crps_from_quantiles
+from sklearn_okl.series import _intervals, _skew
+from tests.oracles import series as oracle
+
+ALPHA = np.arange(1, 20) / 20.0
+
+
+@pytest.mark.parametrize(("horizon", "m", "seed"), [(1, 1, 0), (3, 2, 1), (12, 1, 2)])
+def test_sides_are_those_of_the_loop(horizon, m, seed):
+    rng, steps = np.random.default_rng(seed), np.arange(horizon)
+    state, loop, sides = _skew.start(horizon, m), oracle.Skew(horizon, m), []
+    for t in range(30):
+        errors = rng.exponential(size=(horizon, m)) - 0.6
+        errors[rng.random((horizon, m)) < 0.1] = np.nan
+        errors[0, 0] = 0.0 if t == 7 else 90.0 if t == 9 else errors[0, 0]
+        errors[steps > t] = np.nan
+        sizes = rng.uniform(0.5, 2.0, (horizon, m))
+        sides.append(_skew.bins(errors, sizes))
+        nothing = np.full(m, _skew.NOT_JUDGED)
+        before = np.stack([sides[t - h][h] if h <= t else nothing for h in steps])
+        _skew.learn(state, sides[-1], before)
+        loop.learn(errors, sizes)
+    assert _skew.is_sound(state)
+    found = 1.0 / (1.0 + np.exp(-state["odds"]))
+    assert_allclose(found, [[loop.two[g, c] for c in range(m)] for g in loop.groups])
+    assert (found != loop.prior).any()
+    levels = _intervals.LEVELS
+    reach = np.sort(rng.uniform(0.5, 3.0, (len(levels), horizon, m)), axis=0)
+    alpha = np.concatenate([0.5 - levels[::-1] / 2.0, [0.5], 0.5 + levels / 2.0])
+    of_model = _skew.sides(state, horizon), np.full(m, 2.0)
+    quantiles = _skew.quantiles(np.ones((horizon, m)), reach, *of_model, alpha)
+    for h, c in np.ndindex(horizon, m):
+        wanted = loop.quantiles(
+            h, c, alpha, lambda c_, h=h, c=c: np.interp(c_, levels, reach[:, h, c])
+        )
+        assert_allclose(quantiles[h, c], 1.0 + 2.0 * wanted, rtol=1e-9)
+
+
+def told(y, horizon=1, first=100):
+    """Return quantiles (n, 19), and the ends of intervals, of each row but the first ones."""
+    model = OnlineForecaster(horizon, windows=(2, 6, 12), random_state=0).fit(y[:first])
+    found = []
+    for t in range(first, len(y)):
+        ends = model.predict_interval(coverage=np.abs(2.0 * ALPHA - 1.0) + 1e-12)[0]
+        ends = np.where(ALPHA < 0.5, ends[:, 0], ends[:, 1])
+        found.append([model.predict_quantiles(alpha=ALPHA)[0], ends])
+        model.partial_fit(y[t : t + 1])
+    return np.moveaxis(found, 1, 0)
+
+
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))]
+)
+@pytest.mark.parametrize(("draw", "most"), [("exponential", 0.985), ("normal", 1.004)])
+def test_where_errors_are_skewed_quantiles_know_it(draw, most, seed):
+    y = getattr(np.random.default_rng(seed), draw)(size=900)
+    of_sides, of_ends = told(y)
+    score = [crps_from_quantiles(y[300:], one[200:], ALPHA) for one in (of_sides, of_ends)]
+    assert score[0] < most * score[1]
+    shares = (y[300:, None] <= of_sides[200:]).mean(axis=0)
+    assert_allclose(shares[[1, 9, 17]], ALPHA[[1, 9, 17]], atol=0.05)
+
+
+def test_sides_that_are_exchanged_are_soon_those():
+    rng = np.random.default_rng(3)
+    y = rng.exponential(size=1600) * np.where(np.arange(1600) < 500, 1.0, -1.0)
+    of_sides, of_ends = told(y)
+    late = slice(900, None)
+    score = [crps_from_quantiles(y[100:][late], one[late], ALPHA) for one in (of_sides, of_ends)]
+    assert score[0] < 1.01 * score[1]
+
+
+def test_a_series_that_began_late_has_the_sides_of_its_panel():
+    y = np.random.default_rng(4).exponential(size=(400, 12))
+    y[:380, 0] = np.nan
+    model = OnlineForecaster(1, windows=(2, 6, 12), pooled=True, random_state=0).fit(y)
+    low, middle, high = np.moveaxis(model.predict_quantiles(alpha=[0.05, 0.5, 0.95])[0], -1, 0)
+    assert (high - middle > 1.5 * (middle - low))[1:].mean() > 0.7
+    assert high[0] - middle[0] > 1.2 * (middle[0] - low[0])
+
+
+def test_a_series_that_is_a_number_has_quantiles_that_are_this_number():
+    model = OnlineForecaster(2, windows=(2, 6, 12)).fit(np.full(60, 3.0))
+    assert_array_equal(model.predict_quantiles(), np.full((2, 9), 3.0))
