@@ -11,7 +11,7 @@ import numpy as np
 
 from .._tail import Shared
 from .._types import Any, ArrayLike
-from . import _slopes
+from . import _former_units, _slopes
 from ._moments import faded, paths
 
 _ROUNDING = 1e-12  # share of a column's level below which its spread is none
@@ -78,6 +78,7 @@ class RunningUnits:
         nothing = np.zeros(n_columns)
         return Shared(
             **_slopes.start(n_columns, n_targets),
+            **_former_units.start(n_columns),
             # what is taken from all rows: sums of large numbers would lose small differences
             origin=None,
             weights=nothing,
@@ -100,12 +101,13 @@ class RunningUnits:
     def learn(self, state: Any, X: ArrayLike, on_change: Any = None, Y: Any = None) -> Any:
         """Learn rows (n, d) in order; return what is known before each of them, and rows as seen.
 
-        What is known, (n, 5, 2, d), are the centres and scales, those of steady units, as they were
-        first known, twice, how many scales from the centre values count in these, and by what
-        absurd values are told: centres and scales before the block, the usual step, and the row
-        before. A scale is 0 where a column has been constant. Values far beyond what was known
-        before their block are moved nearer. After each block of rows a column whose unit or nature
-        has changed gives up its past for the block, see `_changed`. All sums are taken row by row,
+        What is known, (n, 7, 2, d), are the centres and scales, those of steady units, as they were
+        first known, twice, how many scales from the centre values count in these, the first two of
+        the unit that a column had before, and by what absurd values are told: centres and scales
+        before the block, the usual step, and the row before. A scale is 0 where a column has been
+        constant. Values far beyond what was known before their block are moved nearer. After each
+        block of rows a column whose unit or nature has changed gives up its past for the block, see
+        `_changed`. All sums are taken row by row,
         so that a cut of the stream leaves them the same to the last bit, and with them that
         decision. Of one that changes anything `on_change` is told the number of rows before it, and
         the columns. Targets Y (n, q) say whether values that vary more or less than before are in
@@ -121,7 +123,7 @@ class RunningUnits:
         state["last"] = before[-1].copy()
         if state["origin"] is None:
             state["origin"] = np.where(gaps[0], 0.0, X[0])
-        known = np.empty((len(X), 5, 2, X.shape[1]))
+        known = np.empty((len(X), 7, 2, X.shape[1]))
         low = 0
         while low < len(X):
             high = min(low + self.block - len(state["block"]), len(X))
@@ -129,18 +131,22 @@ class RunningUnits:
                 high = low + _begin_columns(state, X[low:high])
             of_block = self._of_block(state)
             known[low:high, 3:] = of_block
-            known[low:high, 4, 1] = before[low:high]
+            known[low:high, 6, 1] = before[low:high]
             as_they_came = X[low:high]
-            absurd = self._absurd(as_they_came, of_block, before[low:high])
+            absurd = apart = self._absurd(as_they_came, of_block, before[low:high])
             if absurd is not None:
                 X = X.copy()
-                X[low:high] = np.where(absurd, of_block[0, 0], as_they_came)
-                gaps[low:high] |= absurd
+                X[low:high] = np.where(absurd, of_block[2, 0], as_they_came)
+            former = self._are_of_former(as_they_came, of_block)
+            if former is not None:  # nothing that the present unit learns from
+                apart = former if absurd is None else former | absurd
+            if apart is not None:
+                gaps[low:high] |= apart
             strange[low:high] = self._learn_strange(state, X[low:high], before[low:high])
             self._count_steps(state, X[low:high], before[low:high])
             rows = X[low:high] - state["origin"]
             nearer = self._nearer(rows, *state["known"])
-            observed = ~gaps[low:high] if any_gaps or absurd is not None else None
+            observed = ~gaps[low:high] if any_gaps or apart is not None else None
             weights, sums, squares = _paths(nearer, state, observed)
             means, variances = mean_and_variance(weights[:-1], sums[:-1], squares[:-1])
             centers = means + state["origin"]
@@ -153,8 +159,8 @@ class RunningUnits:
             state.update(weights=weights[-1], sums=sums[-1], squares=squares[-1])
             if observed is not None:
                 rows = np.where(observed, rows, means)
-            if absurd is not None:  # many of them are another unit
-                rows = np.where(absurd, as_they_came - state["origin"], rows)
+            if apart is not None:  # many of them are another unit
+                rows = np.where(apart, as_they_came - state["origin"], rows)
             state["block"] = np.concatenate([state["block"], rows])
             if Y is not None:
                 state["came"] = np.concatenate([state["came"], Y[low:high]])
@@ -177,9 +183,33 @@ class RunningUnits:
 
         That ends with what absurd values are told by, and these count as the centre known then.
         """
-        of_block = known[..., -2:, :, :]
-        absurd = self._absurd(X, of_block, of_block[..., 1, 1, :])
-        return X if absurd is None else np.where(absurd, of_block[..., 0, 0, :], X)
+        of_block = known[..., -4:, :, :]
+        absurd = self._absurd(X, of_block, of_block[..., 3, 1, :])
+        return X if absurd is None else np.where(absurd, of_block[..., 2, 0, :], X)
+
+    def by_former(self, X, known):
+        """Return what is known, (..., 7, 2, d), of rows (n, d) that may be in a former unit."""
+        former = self._are_of_former(X, known[..., -4:, :, :])
+        if former is None or not former.any():
+            return known
+        known = np.array(np.broadcast_to(known, (len(X), *known.shape[-3:])))
+        known[:, :2] = np.where(former[:, None, None], known[:, 3:5], known[:, :2])
+        return known
+
+    def oddest(self, former):
+        """Return how many scales from the centre values (..., d) may be, and are in their unit.
+
+        Those of a column that had a `former` one (..., 6, d) may be in that.
+        """
+        return np.where(former[..., 1, :] > 0.0, self.faulty, self.absurd)
+
+    def _are_of_former(self, X, of_block):
+        """Return which values (n, d) are far in their unit, and usual in the former one, or None.
+
+        What is known of the block is (..., 4, 2, d), the former unit first.
+        """
+        former, now = of_block[..., :2, :, :], of_block[..., 2, :, :]
+        return _former_units.are_of_former(X, former, now, self.clip, self.faulty)
 
     def _steps_far(self, state, X, before):
         """Return which rows (n,) are many usual steps from those before."""
@@ -216,18 +246,18 @@ class RunningUnits:
         return (places - latest <= self.aftermath) & is_rare
 
     def _of_block(self, state):
-        """Return by what absurd values are told now, (2, 2, d).
+        """Return by what absurd values are told now, (4, 2, d), after the former unit.
 
         Centres and scales, and the usual step, are those before the block, so that no cut of the
         stream matters; the last one is the latest row.
         """
         center, scale = state["known"]
         center = center if state["origin"] is None else center + state["origin"]
-        return np.array([[center, scale], [state["step"], state["last"]]])
+        return np.array([*_former(state), [center, scale], [state["step"], state["last"]]])
 
     def _absurd(self, X, of_block, before):
         """Return which values (n, d) are absurd, if any; `before` has those of the rows before."""
-        center, scale = of_block[..., 0, 0, :], of_block[..., 0, 1, :]
+        center, scale = of_block[..., 2, 0, :], of_block[..., 2, 1, :]
         if not scale.any():
             return None
         distances = np.abs(X - center)
@@ -235,8 +265,11 @@ class RunningUnits:
         if not np.logical_or.reduce(far, axis=None):
             return None
         # numbers that hardly ever repeat, and do so far off, stand for a missing value
-        is_number = (before == X) & (of_block[..., 1, 0, :] > 0.0)
+        is_number = (before == X) & (of_block[..., 3, 0, :] > 0.0)
         far &= ~(np.abs(X - before) <= 0.5 * distances) | is_number
+        former = self._are_of_former(X, of_block)
+        if former is not None:
+            far &= ~former
         return far if far.any() else None
 
     def _counted(self, state):
@@ -249,7 +282,7 @@ class RunningUnits:
         return np.where(state["step"] == 0.0, _FARTHEST, most)
 
     def known(self, state: Any) -> Any:
-        """Return what is known now of the columns, (5, 2, d)."""
+        """Return what is known now of the columns, (7, 2, d)."""
         centers, scales = _center_and_scale(state)
         steady, _ = self.steady(
             state["steady"], state["weights"][None], centers[None], scales[None]
@@ -308,10 +341,12 @@ class RunningUnits:
         telling = state["have_units"] & ((steps == 0.0).mean(axis=0) < self.repeated)
         usual = np.median(steps, axis=0)
         stands = state["have_units"] & ((steps > 0.0).sum(axis=0) <= self.rare // 2)
+        back = _former_units.take_back(state, usual, self._of_block(state)[2], self)
         state["step"] = np.where(telling, usual, np.where(stands, 0.0, -1.0))
         state["n_strange"] = np.array([0, state["n_strange"][0]])
         rough = np.log(usual, out=np.zeros(block.shape[1]), where=telling)
-        changed = telling & self._changed(state, middle, usual)
+        changed = telling & ~back & self._changed(state, middle, usual)
+        doubted, state["doubt"] = np.zeros_like(changed), state["doubt"] * changed
         if changed.any():
             center, scale = state["known"]  # before the block
             before = center + state["origin"], scale
@@ -320,7 +355,10 @@ class RunningUnits:
             sums = self._sums(latest)
             changed &= self._is_new(sums, center, scale)
             goes_on = changed & self._goes_on(state, latest)
-            changed &= goes_on | ~self._are_as_before(state, latest, sums)
+            doubted = self._learn_doubt(state, changed & ~goes_on, latest, sums)
+            changed &= goes_on | ~(doubted | _former_units.are_sure(state["doubt"][1]))
+            goes_on &= changed
+            _former_units.remember(state, changed & ~goes_on, before)
             self._keep_in_place(state, goes_on, sums[1])
             _start_anew(state, changed, *sums)
             self._translate(state, changed & ~goes_on, before)
@@ -331,6 +369,7 @@ class RunningUnits:
             too_wide = state["steady"][1] > self.apart * spread  # a fault's
             too_wide &= spread > 0.0
             state["steady"] = np.where(too_wide, 0.0, state["steady"])
+        telling &= ~doubted & ~back
         number, mean, squares = state["roughness"]
         number = number + telling
         distance = np.where(telling, rough - mean, 0.0)
@@ -341,8 +380,9 @@ class RunningUnits:
         state["known"] = np.stack([means, deviations(means + state["origin"], variances)])
         if len(state["came"]):
             state["together"] = _slopes.learned(state["together"], nearer, state["came"], changed)
+            state["means"] = _slopes.with_means(state["means"], state["came"])
         state["block"], state["came"] = block[:0], state["came"][:0]
-        return changed
+        return changed | back
 
     def _translate(self, state, columns, before):
         """Let new units of some columns count as those before them also where they are steady.
@@ -397,19 +437,22 @@ class RunningUnits:
         usual = np.median(np.abs(np.diff(latest, axis=0)), axis=0)
         return ~self._have_other_steps(state, usual)
 
-    def _are_as_before(self, state, latest, sums):
-        """Tell in which columns the targets of the latest rows say that values mean what they did.
+    def _learn_doubt(self, state, which, latest, sums):
+        """Learn what the targets of the latest rows say of columns whose values vary differently.
 
-        They vary more, or less, in the unit that they had.
+        Return which of these are in doubt: those that vary less, and are where they were.
         """
-        came, scale = state["came"], state["known"][1]
-        if not len(came):
-            return np.zeros(len(scale), dtype=bool)
+        came, (center, scale) = state["came"], state["known"]
         number, mean, squares = sums
         now = np.sqrt(squares / number)
-        rows = self._nearer(latest, mean, now)
         ratio = np.where((scale > 0.0) & (now > 0.0), now / np.where(scale > 0.0, scale, 1.0), 1.0)
-        return _slopes.are_as_before(state["together"], rows, came[-len(latest) :], ratio)
+        if not len(came):
+            return np.zeros_like(which)
+        rows = self._nearer(latest, mean, now)
+        of_rows = rows, came[-len(latest) :], ratio, mean - center
+        nats = _slopes.as_before(state, *of_rows)
+        state["doubt"], doubted = _former_units.in_doubt(state["doubt"], which, nats, self.block)
+        return doubted & (ratio < 1.0) & (np.abs(mean - center) <= self.clip * scale)
 
     def _keep_in_place(self, state, columns, mean):
         """Let the new mean (d,) of some columns stay where lines have seen it last.
@@ -430,6 +473,11 @@ class RunningUnits:
         # few blocks know little of their spread: one more is made up that was off by a factor of e
         deviation = np.sqrt((squares + 1.0) / np.maximum(number, 1.0))
         return np.abs(rough - mean) > np.maximum(np.log(self.apart), self.apart * deviation)
+
+
+def _former(state):
+    """Return centre and scale, and those of steady units, (2, 2, d) of the former unit."""
+    return state["former"][:4].reshape(2, 2, -1)
 
 
 def _values_before(last, X, any_gaps):

@@ -96,28 +96,51 @@ def test_models_of_keys_meet_the_change_as_one_alone():
         assert_allclose(np.array(found)[:, key], alone, rtol=1e-7, atol=1e-7)
 
 
+def learn(state, rows, came):
+    """Learn a block of rows and targets, no column of which begins anew."""
+    begin = np.zeros(rows.shape[1], dtype=bool)
+    state["together"] = _slopes.learned(state["together"], rows, came, begin)
+    state["means"] = _slopes.with_means(state["means"], came)
+
+
 @pytest.mark.parametrize("slope", [2.0, -0.7])
 @pytest.mark.parametrize("ratio", [5.0, 0.2, 0.01])
 def test_slopes_tell_a_unit_from_values_that_vary(ratio, slope):
     rng = np.random.default_rng(3)
     rows = rng.normal(size=(640, 1))
     came = slope * rows + 0.3 * rng.normal(size=(640, 1))
-    together = _slopes.start(1, 1)["together"]
+    state = _slopes.start(1, 1)
     for block in np.split(np.arange(640), 10):
-        together = _slopes.learned(together, rows[block], came[block], np.zeros(1, dtype=bool))
+        learn(state, rows[block], came[block])
     latest = rng.normal(size=(32, 1))
     noise = 0.3 * rng.normal(size=(32, 1))
     varies = slope * ratio * latest + noise
     is_unit = slope * latest + noise
     ratio = np.array([ratio])
-    assert _slopes.are_as_before(together, ratio * latest, varies, ratio).all()
-    assert not _slopes.are_as_before(together, ratio * latest, is_unit, ratio).any()
+    where_it_was = np.zeros(1)
+    assert _slopes.as_before(state, ratio * latest, varies, ratio, where_it_was) > 3.0
+    assert _slopes.as_before(state, ratio * latest, is_unit, ratio, where_it_was) < -3.0
+
+
+@pytest.mark.parametrize("slope", [2.0, -0.7])
+def test_means_tell_a_level_from_a_unit(slope):
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(640, 1))
+    came = slope * rows + 0.3 * rng.normal(size=(640, 1)) + 7.0
+    state = _slopes.start(1, 1)
+    for block in np.split(np.arange(640), 10):
+        learn(state, rows[block], came[block])
+    latest, noise = 1e-3 * rng.normal(size=(32, 1)), 0.3 * rng.normal(size=(32, 1)) + 7.0
+    ratio, moved = np.array([1e-3]), np.array([-4.0])
+    assert _slopes.as_before(state, latest, noise - 4.0 * slope, ratio, moved) > 10.0
+    assert _slopes.as_before(state, latest, noise + 1e3 * slope * latest, ratio, moved) < -10.0
 
 
 def test_who_knows_no_slope_is_not_sure():
     rng = np.random.default_rng(4)
     rows, came = rng.normal(size=(64, 2)), rng.normal(size=(64, 1))
-    together = _slopes.learned(_slopes.start(2, 1)["together"], rows, came, np.zeros(2, dtype=bool))
+    state = _slopes.start(2, 1)
+    learn(state, rows, came)
     for latest in (rng.normal(size=(32, 1)), np.zeros((32, 1))):
         now = 9.0 * rng.normal(size=(32, 2))
-        assert not _slopes.are_as_before(together, now, latest, np.full(2, 9.0)).any()
+        assert (_slopes.as_before(state, now, latest, np.full(2, 9.0), np.zeros(2)) <= 3.0).all()

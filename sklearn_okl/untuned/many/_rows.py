@@ -6,7 +6,10 @@ from ...features._units import deviations, mean_and_variance
 
 _ROWS, _TARGETS = ("inputs", "rows"), ("inputs", "targets")
 _SUMS = "weights", "sums", "squares"
-_OF_BLOCKS = "origin", *_SUMS, "known", "roughness", "steady", "step", "together"
+_OF_BLOCKS = (
+    *("origin", "last", *_SUMS, "known", "roughness", "steady", "step"),
+    *("together", "means", "former", "doubt"),
+)
 _GROWING = "block", "came"  # of a block, row by row
 
 
@@ -59,7 +62,7 @@ class ManyRows:
         """Tell which rows (S,) have begun columns, and no value that is odd or far off."""
         rows, units = self.rows, self.units
         center, scale = rows["known"][:, 0], rows["known"][:, 1]
-        reach = np.where(scale > 0.0, units.absurd * scale, np.inf)
+        reach = np.where(scale > 0.0, units.oddest(rows["former"]) * scale, np.inf)
         row = self.X - rows["origin"]
         far_steps = np.where(rows["step"] >= 0.0, units.strange * rows["step"], np.inf)
         plain = (row >= center - reach) & (row <= center + reach)

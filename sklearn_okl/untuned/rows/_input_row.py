@@ -163,8 +163,10 @@ class InputRow:
     def _of_block(self, rows):
         """Return limits of absurd and of faulty values, far steps, and how values count."""
         units, (center, scale) = self.units, rows["known"]
+        # beyond the one values are odd, and moved nearer beyond the other
         reaches = [
-            np.where(scale > 0.0, reach * scale, np.inf) for reach in (units.absurd, units.faulty)
+            np.where(scale > 0.0, reach * scale, np.inf)
+            for reach in (units.oddest(rows["former"]), units.faulty)
         ]
         limits = [(center - reach, center + reach) for reach in reaches]
         far_steps = np.where(rows["step"] >= 0.0, units.strange * rows["step"], np.inf)

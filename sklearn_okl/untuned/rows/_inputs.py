@@ -7,6 +7,7 @@ from scipy.special import ndtri
 
 from ..._delay import as_it_was, late
 from ...features import _quantiles as quantiles
+from ...features import _slopes
 from ...features._lags import lagged
 from ...features._moments import moderate, paths
 from ...features._units import RunningUnits, deviations, mean_and_variance, pairs, repeated
@@ -84,7 +85,7 @@ class LaggedInputs:
         """Return the state before the first row; the last columns may be forecasts of trees."""
         d, q = n_features, self.of_targets
         shapes = {
-            "rows": (5, 2, d),
+            "rows": (7, 2, d),
             "lags": (2, self.n_lag_columns),
             "walks": (self.n_walks, *q),
             "count": (),
@@ -130,6 +131,7 @@ class LaggedInputs:
             known["count"][:n_first] = np.inf
         if self.delay:  # as they are forecast
             X = self.units.plausible(came, known["rows"])
+        known["rows"] = self.units.by_former(X, known["rows"])
         of_far = came, X, Y, sums, self.delay, changes
         shown = far_cells.learn(state["far"], *of_far)
         X, strange = self._with_far(X, strange, shown, known["rows"])
@@ -155,6 +157,7 @@ class LaggedInputs:
         X, strange = self.units.look(state["rows"], X)
         if self.delay:
             X = self.units.plausible(came, known["rows"])
+        known["rows"] = self.units.by_former(X, known["rows"])
         shown = far_cells.look(state["far"], came, X, ago)
         X, strange = self._with_far(X, strange, shown, known["rows"])
         n_own = X.shape[1] - state["n_trees"]
@@ -181,8 +184,7 @@ class LaggedInputs:
         """Let target j be as if it had always been like the latest ones, the last one first."""
         far_cells.forget_target(state["far"], j, latest.mean())
         rows, moments, past = state["rows"], state["targets"], state["past"]
-        rows["came"], rows["together"] = rows["came"].copy(), rows["together"].copy()
-        rows["came"][:, j], rows["together"][1 + j] = latest.mean(), 0.0
+        _slopes.forget_target(rows, j, latest.mean())
         moments["sums"][j] = moments["weights"][j] * latest.mean()
         moments["squares"][j] = moments["weights"][j] * latest.var()
         moments["steady"][:, j] = 0.0
@@ -219,7 +221,7 @@ class LaggedInputs:
         n_trees = trees.shape[1]
         X = np.hstack([X, trees]) if n_trees else X
         n, d = X.shape
-        rows = known["rows"]  # (n, 5, 2, d) or (5, 2, d)
+        rows = known["rows"]  # (n, 7, 2, d) or (7, 2, d)
         lags = known["lags"]  # (n, 2, q k) or (2, q k)
         both = np.empty((2, n, d + self.n_lag_columns))
         inputs, steady = both
