@@ -384,15 +384,15 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     ) -> Array:
         r"""Give quantiles of the next rows, which never cross.
 
-        They reach as far as the interval of coverage :math:`|2 \alpha - 1|`, which is as long above
-        the forecast as below it, shared between both sides as past errors were. So that of 1/2 is
-        the median, which where errors are skewed is not the forecast, a mean. It is the share of
-        the intervals that a theorem holds, not that of each side.
+        One is as far off as the interval of coverage :math:`|2 \alpha - 1|` reaches, times how far
+        past errors lay on that side over how large they were. So that of 1/2 is the median, which
+        where errors are skewed is not the forecast, a mean; and two of them are no ends of an
+        interval: it is longer or shorter, and no theorem holds its share.
 
         Parameters
         ----------
         alpha : array-like of shape (q,), default=(0.1, 0.2, ..., 0.9)
-            Levels, each above 0 and below 1.
+            Levels, each above 0 and below 1, of as many quantiles.
 
         Returns
         -------

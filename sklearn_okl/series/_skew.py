@@ -2,15 +2,15 @@ r"""How errors lie above and below: quantiles whose two sides differ.
 
 An interval reaches as far up as down, and holds its share whatever the errors are. A quantile is to
 say on which side they lie. So each step and series has a law of its past errors, in the size that
-was expected of them: faded counts in bins of :math:`\operatorname{arsinh}`, as wide as the errors
-that they hold are large. With :math:`h_\alpha` its quantiles, :math:`s_c` that of the sizes alone,
+was expected of them: faded counts in bins of :math:`\operatorname{arsinh}`, wide where errors are
+large. With :math:`h_\alpha` its quantiles, :math:`s_c` that of the sizes alone,
 and :math:`R_c` how far the interval of coverage :math:`c = |2 \alpha - 1|` reaches, the quantile is
 the forecast and
 
 .. math:: R_c \, h_\alpha / s_c,
 
 which is :math:`\pm R_c` where the law is alike on both sides. What makes errors large or small by
-now is in R, the law only says how a side is to the other.
+now is in R, the law says how far each side goes over how large errors are.
 
 Whether there are two sides is a doubt: so the law is a mixture of the one that was counted, and of
 the same with both sides exchanged half of the time. Odds weigh them by what they said of each error
@@ -19,6 +19,9 @@ return by a share to where they began (M. Herbster, M. K. Warmuth, "Tracking the
 Machine Learning 32, 1998). Errors h steps ahead overlap: h of them say as much as one. And what was
 said of one, h rows ago, had not heard of those in between: so there is a second count, by as much
 behind, as radii have one in `_reached.py`.
+
+Where errors have become much smaller, the law is one of then and now for some hundreds of rows, in
+which quantiles may be up to a tenth worse than the ends of intervals, which are too long there.
 
 Steps share laws with those beside them, as few as members of smoothing are judged at. Few errors
 are lent the law and the odds of all series, and these are lent a Gaussian law. On made series whose
@@ -35,9 +38,11 @@ from . import _intervals, _smoothing_rates
 from ._intervals import LEVELS
 
 NOT_JUDGED = 255  # a number that files hold: none below 0 is a bin
-_N_BINS = 48  # half of them on each side
-_FINE = 0.25  # sizes below which bins are about equally wide
-_FARTHEST = 5.0  # arsinh of the last edge over these, 18 sizes
+_N_BINS = 64  # half of them on each side
+_FINE = 0.02  # sizes below which bins are about equally wide: errors may have become that small
+_FARTHEST = 7.0  # arsinh of the last edge over these, 11 sizes
+_TOGETHER = 4  # bins that are one where odds are learnt: finer ones are seldom hit
+_ROUNDING = 1e-8  # of a size, up to which an error lies on no side
 _FADING = 0.9995  # of the counts, per row
 _OF_GAUSSIAN = 32.0  # rows that a Gaussian law counts for, and one for each that overlaps
 _LENT = 32.0  # rows that the law of all series counts for, and one for each that overlaps
@@ -51,7 +56,7 @@ _LEVEL_OF[_N] = 0  # of the median, whose level is nearest
 
 
 def start(horizon, n_series):
-    """Return the state before the first error."""
+    """Return the counts before the first error, and the odds."""
     shape = len(_overlapping(horizon)), n_series
     return {
         # faded counts of errors by bin, for groups of steps, and as origins of the next row know it
@@ -70,9 +75,9 @@ def is_sound(state):
 def bins(errors, sizes):
     """Return in which bins errors (H, m) lie, in sizes (H, m); `NOT_JUDGED` where nobody can tell.
 
-    One of exactly 0 lies on no side.
+    One that is none but for rounding lies on no side.
     """
-    judged = np.isfinite(errors) & (errors != 0.0) & (sizes > 0.0)
+    judged = np.isfinite(errors) & (np.abs(errors) > _ROUNDING * sizes) & (sizes > 0.0)
     over = np.where(judged, errors, 0.0) / np.where(judged, _FINE * sizes, 1.0)
     places = (np.arcsinh(over) / _FARTHEST + 1.0) * (_N_BINS / 2.0)
     places = np.minimum(np.maximum(places, 0.0), _N_BINS - 1.0)
@@ -83,7 +88,9 @@ def learn(state, came, before):
     """Learn the bins (H, m) of a row's errors, and of those that the next row's origins know."""
     horizon, heard = len(came), came != NOT_JUDGED
     known = _lent(state["counts"][1], horizon)
-    places = np.where(heard, came, 0), _groups(horizon)[:, None], np.arange(came.shape[1])
+    known = known.reshape(-1, _TOGETHER, *known.shape[1:]).sum(axis=1)
+    of_bins = np.where(heard, came // _TOGETHER, 0)
+    places = of_bins, _groups(horizon)[:, None], np.arange(came.shape[1])
     counted, mirrored = known[places], known[::-1][places]
     said = np.where(heard, np.log(2.0 * counted / (counted + mirrored)), 0.0)
     odds = state["odds"] + _means(horizon) @ said / _overlapping(horizon)
@@ -111,7 +118,7 @@ def _of_two_sides(state, horizon):
     return (n * found + lent * of_all) / (n + lent)
 
 
-@np.errstate(over="ignore", invalid="ignore")
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def quantiles(forecasts, known, sides, units, alpha):
     """Return quantiles (h, m, q) of levels (q,) around forecasts (h, m) of series in units (m,).
 
@@ -174,7 +181,9 @@ def _gaussian():
 def _lent(counts, horizon):
     """Return laws (bins, groups, m): of few errors with the law of all series, and a Gaussian."""
     overlap = _overlapping(horizon)
-    of_all, lent = counts.sum(axis=-1, keepdims=True), _LENT + overlap
+    # series that err together say less than as many that do not
+    of_all = counts.sum(axis=-1, keepdims=True) / np.sqrt(counts.shape[-1])
+    lent = _LENT + overlap
     of_all = of_all + (_OF_GAUSSIAN + overlap) * _gaussian()
     laws = counts + lent * (of_all / of_all.sum(axis=0))
     return laws / laws.sum(axis=0)

@@ -32,6 +32,7 @@ JUDGED = 32  # values after which there is a deviation to judge by
 _MEASURED = 16  # values after which the deviation is a unit to learn in: of two it may be anything
 _CONSTANT = 8  # equal values that may be none, as where nobody has measured yet
 _CHANGES = 4  # values after which the mean change is a unit
+_ROUNDING = 1e-12  # of a value, up to which a change is none
 _MEMORY = 2000  # rows that means and deviations remember
 _ROWS = "values", "kept"  # of each of which there is one a row
 
@@ -255,6 +256,7 @@ def push(state, values, filled, kept=None):
     state["count"] = state["count"] + known
     share = known / np.clip(state["count"], 1.0, _MEMORY)
     size = np.where(known & ~first, np.abs(kept - state["kept"][-1]), 0.0)
+    size *= size > _ROUNDING * np.abs(kept)  # after what was filled in
     of_changes = known / np.clip(state["count"] - 1.0, 1.0, _MEMORY)
     state["change"] = state["change"] + of_changes * (size - state["change"])
     change = np.where(known, kept - state["mean"], 0.0)

@@ -1078,23 +1078,23 @@ class Skew:
         self.prior = 0.1
         self.two = {(g, c): self.prior for g in self.groups for c in range(n_series)}
         z = np.sqrt(2 / np.pi)  # mean size of a standard Gaussian
-        edges = [-np.inf, *(0.25 * np.sinh(5 * k / 24) for k in range(-23, 24)), np.inf]
+        edges = [-np.inf, *(0.02 * np.sinh(7 * k / 32) for k in range(-31, 32)), np.inf]
         below = [0.0, *(NormalDist().cdf(e * z) for e in edges[1:-1]), 1.0]
-        self.gaussian = [0.98 * (b - a) + 0.02 / 48 for a, b in pairwise(below)]
+        self.gaussian = [0.98 * (b - a) + 0.02 / 64 for a, b in pairwise(below)]
 
     def group(self, h):
         return next(k for k, last in enumerate(self.judged) if h < last)
 
     def bin(self, error, size):
-        if np.isnan(error) or error == 0:
+        if np.isnan(error) or abs(error) <= 1e-8 * size:
             return None
-        return int(np.clip(np.floor(24 + 24 / 5 * np.arcsinh(error / size / 0.25)), 0, 47))
+        return int(np.clip(np.floor(32 + 32 / 7 * np.arcsinh(error / size / 0.02)), 0, 63))
 
     def counts(self, g, c, rows_back):
         """Faded counts of the errors of steps h, but for the latest `rows_back` (h) rows."""
-        found = np.zeros(48)
+        found = np.zeros(64)
         for t in range(len(self.heard)):
-            new = np.zeros(48)
+            new = np.zeros(64)
             for h in self.groups[g]:
                 known = t - rows_back(h)
                 if known >= 0 and (b := self.heard[known][h][c]) is not None:
@@ -1104,7 +1104,7 @@ class Skew:
 
     def law(self, g, c, rows_back=lambda h: 0):
         overlap = self.judged[g]
-        of_all = sum(self.counts(g, k, rows_back) for k in range(self.m))
+        of_all = sum(self.counts(g, k, rows_back) for k in range(self.m)) / np.sqrt(self.m)
         of_all = of_all + (32 + overlap) * np.array(self.gaussian)
         law = self.counts(g, c, rows_back) + (32 + overlap) * of_all / of_all.sum()
         return law / law.sum()
@@ -1115,9 +1115,10 @@ class Skew:
         for g, c in self.two:
             law, said = self.law(g, c, lambda h: h), 0.0
             for h in self.groups[g]:
-                if (b := rows[h][c]) is not None:
-                    alike = (law[b] + law[47 - b]) / 2
-                    said += np.log(law[b] / alike) / len(self.groups[g])
+                if (b := rows[h][c]) is not None:  # four bins are one here
+                    counted = law[b // 4 * 4 : b // 4 * 4 + 4].sum()
+                    mirrored = law[::-1][b // 4 * 4 : b // 4 * 4 + 4].sum()
+                    said += np.log(2 * counted / (counted + mirrored)) / len(self.groups[g])
             ratio = np.exp(said / self.judged[g]) * self.two[g, c]
             two = ratio / (ratio + 1 - self.two[g, c])
             self.two[g, c] = 0.999 * two + 0.001 * self.prior
@@ -1135,20 +1136,20 @@ class Skew:
         for k, p in enumerate(law):
             if below + p >= alpha:
                 place = edges[k] + (alpha - below) / p * (edges[1] - edges[0])
-                return 0.25 * np.sinh(place)
+                return 0.02 * np.sinh(place)
             below += p
-        return 0.25 * np.sinh(edges[-1])
+        return 0.02 * np.sinh(edges[-1])
 
     def quantiles(self, h, c, alpha, reach):
         """Quantiles of levels that are ends of the coverages at hand; `reach` is of these."""
         law, two = self.law(self.group(h), c), self.two_sides(self.group(h), c)
         law = two * law + (1 - two) * (law + law[::-1]) / 2
-        sizes = law[24:] + law[:24][::-1]
-        edges, found = np.linspace(-5, 5, 49), []
+        sizes = law[32:] + law[:32][::-1]
+        edges, found = np.linspace(-7, 7, 65), []
         for a in alpha:
             coverage = max(abs(2 * a - 1), 0.1)
-            over = reach(coverage) / self.quantile(sizes, coverage, edges[24:])
-            found.append(self.quantile(law, a, edges) * over)
+            over = self.quantile(law, a, edges) / self.quantile(sizes, coverage, edges[32:])
+            found.append(reach(coverage) * over)
         middle = len(alpha) // 2
         upper = np.maximum.accumulate(found[middle:])
         lower = np.minimum.accumulate(found[middle::-1])

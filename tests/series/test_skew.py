@@ -1,5 +1,7 @@
 """Quantiles of the forecaster say on which side errors lie."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -37,9 +39,8 @@ def test_sides_are_those_of_the_loop(horizon, m, seed):
     of_model = _skew.sides(state, horizon), np.full(m, 2.0)
     quantiles = _skew.quantiles(np.ones((horizon, m)), reach, *of_model, alpha)
     for h, c in np.ndindex(horizon, m):
-        wanted = loop.quantiles(
-            h, c, alpha, lambda c_, h=h, c=c: np.interp(c_, levels, reach[:, h, c])
-        )
+        of_levels = partial(np.interp, xp=levels, fp=reach[:, h, c])
+        wanted = loop.quantiles(h, c, alpha, of_levels)
         assert_allclose(quantiles[h, c], 1.0 + 2.0 * wanted, rtol=1e-9)
 
 
@@ -89,3 +90,32 @@ def test_a_series_that_began_late_has_the_sides_of_its_panel():
 def test_a_series_that_is_a_number_has_quantiles_that_are_this_number():
     model = OnlineForecaster(2, windows=(2, 6, 12)).fit(np.full(60, 3.0))
     assert_array_equal(model.predict_quantiles(), np.full((2, 9), 3.0))
+
+
+@pytest.mark.parametrize("seed", [0, 1, pytest.param(2, marks=pytest.mark.long)])
+@pytest.mark.parametrize("times", [300.0, 50.0])
+def test_where_errors_become_small_the_law_of_large_ones_does_not_rule(times, seed):
+    y = np.random.default_rng(seed).exponential(size=500)
+    y[:200] *= times
+    of_sides, of_ends = told(y)
+    score = [crps_from_quantiles(y[250:], one[150:], ALPHA) for one in (of_sides, of_ends)]
+    assert score[0] < 1.15 * score[1]
+
+
+def test_an_error_of_rounding_lies_on_no_side():
+    errors, sizes = (
+        np.array([[1e-12, 0.0, np.nan, -3.0, 1.0]]),
+        np.array([[1.0, 1.0, 1.0, 1.0, 0.0]]),
+    )
+    assert (_skew.bins(errors, sizes) == _skew.NOT_JUDGED).tolist() == [[1, 1, 1, 0, 1]]
+
+
+def test_intervals_are_no_longer_for_what_rounding_changed():
+    rng, m = np.random.default_rng(8), 12
+    base = rng.choice([0.1, 0.7, 5.11, 19.99, 3.3, 100.0], m)
+    y = base * (1.0 + np.where(rng.random((24, m)) < 0.2, rng.exponential(size=(24, m)), 0.0))
+    for n in (14, 18, 24):
+        model = OnlineForecaster(1, windows=(2, 6, 12), pooled=True, random_state=0).fit(y[:n])
+        ends = model.predict_interval(coverage=0.9)[0, :, 0]
+        length = (ends[:, 1] - ends[:, 0]) / base
+        assert (length[np.isfinite(length)] < 100.0).all()  # 1e10 and more
