@@ -143,9 +143,9 @@ def issue(plan, state, calendar):
     latest = levels[RAW][0]
     forecasts = np.empty((len(plan.views), horizon, plan.n_series))
     for k, (expert, own, z) in enumerate(zip(plan.experts, state["experts"], Z, strict=True)):
-        last, scale = levels[expert.view]
         said = _delayed_ridge.forecasts(own["ridge"], z).reshape(horizon, -1)
-        forecasts[k] = said * scale + last
+        # who has had one value only has no unit in which anything could be said
+        forecasts[k] = said * _views.deviation(views[expert.view]) + levels[expert.view][0]
     members = _smoothing.members(state["smoothing"], horizon, latest)
     smoothed = _smoothing.mixed(state["smoothing"], horizon, latest)
     if not state["smoothing"]["seasons"]:

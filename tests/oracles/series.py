@@ -536,6 +536,10 @@ class Forecaster:
         waves = [f(k * z) for k in (0.7, 1.4) for f in (np.sin, np.cos)]
         return np.concatenate([[1], z, *waves, phase_features(self.slots, t)])
 
+    def deviation(self, expert, c):
+        """The unit that an expert says something in: 0 of a series that has had one value only."""
+        return np.sqrt(self.views[expert[0]][c].variance)
+
     def issue(self):
         """The origin at row t."""
         known = [(v.last(), v.scale(), v.has_unit()) for view in self.views for v in view]
@@ -554,9 +558,9 @@ class Forecaster:
             for c in range(self.m):
                 for k, expert in enumerate(self.experts):
                     z = origin["features"][k][c]
-                    last, scale, _ = origin["level"][expert[0], c]
+                    last, deviation = known[expert[0] * self.m + c][0], self.deviation(expert, c)
                     theta = self.ridge(k, h, c, len(z)).theta
-                    origin["forecasts"][h, c, k] = last + scale * (z @ theta)
+                    origin["forecasts"][h, c, k] = last + deviation * (z @ theta)
                 if origin["begun"][c]:
                     memory, first = self.views[0][c], self.slots[0]
                     slots = enumerate(self.slots)

@@ -150,6 +150,16 @@ def test_units_do_not_matter(case):
     assert_allclose((scaled + 300.0) * 2.0**10, plain, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("pooled", [True, False])
+def test_units_do_not_matter_where_series_begin_late(pooled):
+    """One that had one value only was forecast in its unit, and the mixture of all learnt that."""
+    y = np.random.default_rng(2).normal(size=(70, 6))
+    y[np.arange(70)[:, None] < [0, 0, 0, 9, 20, 40]] = np.nan
+    model = OnlineForecaster(2, windows=(2, 6, 12), pooled=pooled, random_state=0)
+    plain, scaled = (clone(model).prequential_predict(k * y) / k for k in (1.0, 2.0**10))
+    assert_allclose(scaled, plain, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.long
 def test_state_does_not_grow():
     y, _, model = stream("two series", n=1500)
