@@ -73,8 +73,11 @@ def as_before(state, rows, came, ratio, moved):
     slopes = together[1:] / np.where(together[0] > 0.0, together[0], 1.0)
     number, means, squares = _of_means(state["means"])
     off = _beside(came).mean(axis=0) - means
-    nats = np.square(off) - np.square(off - slopes * moved)
+    # what the slope is not known well, in variances of a mean of as many rows
+    unsure = 2.0 * len(rows) * np.square(moved) / np.where(together[0] > 0.0, together[0], np.inf)
+    nats = np.square(off) - np.square(off - slopes * moved) / (1.0 + unsure)
     nats *= number / np.where(squares > 0.0, 2.0 * squares, 1.0)
+    nats -= 0.5 * np.log1p(unsure)
     nats = np.where((number >= _FEWEST) & (squares > 0.0), nats, 0.0).sum(axis=0)
     return np.clip(nats, -_MOST, _MOST) + _of_slopes(slopes, rows, came, ratio)
 

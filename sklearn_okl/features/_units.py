@@ -405,7 +405,7 @@ class RunningUnits:
         middle = np.median(rows, axis=0)
         spread = _spread(rows, middle)
         far = (np.abs(rows - middle) > self.clip * spread) & (spread > 0.0)
-        far &= far.mean(axis=0) <= self.lonely
+        far &= far.sum(axis=0) <= max(self.lonely * len(rows), 1.0)
         number, mean, squares = sums_of(rows, ~far)
         least = 0.5 * np.median(np.abs(np.diff(rows, axis=0)), axis=0)
         return number, mean, np.maximum(squares, number * np.square(least))

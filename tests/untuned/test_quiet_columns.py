@@ -113,3 +113,24 @@ def test_a_unit_that_comes_back_is_the_former_one():
     row = 64 * 12 + 3
     seen = units.by_former(X[row : row + 1], known[row])
     assert_allclose(seen[0, 0, 0], 20.0, atol=0.3)
+
+
+@pytest.mark.parametrize(("budget", "seed"), [("tiny", 0), ("fast", 1)])
+def test_where_a_column_that_says_little_is_louder_for_a_while_nothing_is_worse(budget, seed):
+    rng = np.random.default_rng(seed)  # a mean of few rows, twenty times as far, tells of no slope
+    X = rng.normal(size=(800, 4))
+    X[400:600, 3] *= 20.0
+    y = X @ [2.0, -1.0, 0.5, 0.2] + 0.3 * rng.normal(size=800)
+    losses = np.square(
+        OnlineKernelRegressor(budget=budget, random_state=seed).prequential_predict(X, y) - y
+    )
+    assert losses[300:].mean() < 3.0
+
+
+def test_a_fault_among_few_rows_of_a_block_leaves_its_unit_alone():
+    rng, units = np.random.default_rng(6), RunningUnits(block=16)
+    rows = np.concatenate([1e-3 * rng.normal(size=(7, 1)), [[-9999.0]]])
+    number, mean, squares = units._sums(rows)
+    assert number == 7
+    assert np.abs(mean) < 1e-2
+    assert squares < 1.0
