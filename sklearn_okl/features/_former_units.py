@@ -14,6 +14,7 @@ import numpy as np
 
 _ROWS = 64.0  # that a doubt lasts for at most
 _SURE = 3.0  # nats by which targets are likelier if values mean what they meant
+_MOST = 10.0  # nats that are remembered, so that others may turn them
 
 
 def start(n_columns):
@@ -45,6 +46,7 @@ def in_doubt(doubt, which, nats, n_rows):
     `which` have moved less in the latest block, of so many rows, whose targets tell so many nats.
     """
     rows, so_far = np.where(which, doubt + np.stack([np.full(len(nats), n_rows), nats]), 0.0)
+    so_far = np.clip(so_far, -_MOST, _MOST)
     return np.stack([rows, so_far]), which & (rows < _ROWS) & (so_far >= -_SURE)
 
 
@@ -63,19 +65,21 @@ def take_back(state, usual, of_block, units):
     """Return which columns (d,) have come back to their former unit, which is theirs again.
 
     `usual` (d,) are the median steps of the block, and `of_block` (2, d) the centres and scales
-    known before it.
+    known before it. Returned are as well which are in a third unit, far in the present one, and
+    with other steps than in the former.
     """
     former, block = state["former"], state["block"] + state["origin"]
     center, scale, *steady, weight, step = former
     if not scale.any():
-        return np.zeros(len(usual), dtype=bool)
+        return np.zeros((2, len(usual)), dtype=bool)
     cells = are_of_former(block, former[:4].reshape(2, 2, -1), of_block, units.clip, units.faulty)
     apart, tiny = np.log(units.apart), np.finfo(float).tiny
     size, before = (np.log(np.maximum(one, tiny)) for one in (usual, state["step"]))
-    as_then = (usual > 0.0) & (np.abs(size - step) <= apart)
-    as_then &= (state["step"] > 0.0) & (np.abs(size - before) > apart) & (scale > 0.0)
-    as_then &= np.abs(np.median(block, axis=0) - center) <= units.clip * scale
-    back = (cells.mean(axis=0) >= 0.5) | as_then
+    steps_as_then = (usual > 0.0) & (np.abs(size - step) <= apart)
+    others_before = (state["step"] > 0.0) & (np.abs(size - before) > apart) & (scale > 0.0)
+    is_there = np.abs(np.median(block, axis=0) - center) <= units.clip * scale
+    are_cells = cells.mean(axis=0) >= 0.5
+    back = are_cells & ((usual == 0.0) | steps_as_then) | steps_as_then & others_before & is_there
     if back.any():
         remember(state, back, of_block)
         center = center - state["origin"]
@@ -85,4 +89,4 @@ def take_back(state, usual, of_block, units):
         state["steady"] = np.where(back, steady, state["steady"])
         known = [np.full(len(back), float(units.patience)), step, np.zeros(len(back))]
         state["roughness"] = np.where(back, known, state["roughness"])
-    return back
+    return np.stack([back, are_cells & ~back])

@@ -107,11 +107,10 @@ class RunningUnits:
         before the block, the usual step, and the row before. A scale is 0 where a column has been
         constant. Values far beyond what was known before their block are moved nearer. After each
         block of rows a column whose unit or nature has changed gives up its past for the block, see
-        `_changed`. All sums are taken row by row,
-        so that a cut of the stream leaves them the same to the last bit, and with them that
-        decision. Of one that changes anything `on_change` is told the number of rows before it, and
-        the columns. Targets Y (n, q) say whether values that vary more or less than before are in
-        another unit, or mean what they meant.
+        `_changed`. All sums are taken row by row, so that a cut of the stream leaves them the same
+        to the last bit, and with them that decision. Of one that changes anything `on_change` is
+        told the number of rows before it, and the columns. Targets Y (n, q) say whether values that
+        vary more or less than before are in another unit, or mean what they meant.
 
         NaN is a gap: it tells nothing of its column, and where blocks are looked at as a whole it
         counts as the mean known before it. So does a lonely absurd value; rows are returned with
@@ -187,7 +186,7 @@ class RunningUnits:
         absurd = self._absurd(X, of_block, of_block[..., 3, 1, :])
         return X if absurd is None else np.where(absurd, of_block[..., 2, 0, :], X)
 
-    def by_former(self, X, known):
+    def by_former(self, X: ArrayLike, known: Any) -> Any:
         """Return what is known, (..., 7, 2, d), of rows (n, d) that may be in a former unit."""
         former = self._are_of_former(X, known[..., -4:, :, :])
         if former is None or not former.any():
@@ -196,7 +195,7 @@ class RunningUnits:
         known[:, :2] = np.where(former[:, None, None], known[:, 3:5], known[:, :2])
         return known
 
-    def oddest(self, former):
+    def oddest(self, former: Any) -> Any:
         """Return how many scales from the centre values (..., d) may be, and are in their unit.
 
         Those of a column that had a `former` one (..., 6, d) may be in that.
@@ -341,11 +340,11 @@ class RunningUnits:
         telling = state["have_units"] & ((steps == 0.0).mean(axis=0) < self.repeated)
         usual = np.median(steps, axis=0)
         stands = state["have_units"] & ((steps > 0.0).sum(axis=0) <= self.rare // 2)
-        back = _former_units.take_back(state, usual, self._of_block(state)[2], self)
+        back, third = _former_units.take_back(state, usual, self._of_block(state)[2], self)
         state["step"] = np.where(telling, usual, np.where(stands, 0.0, -1.0))
         state["n_strange"] = np.array([0, state["n_strange"][0]])
         rough = np.log(usual, out=np.zeros(block.shape[1]), where=telling)
-        changed = telling & ~back & self._changed(state, middle, usual)
+        changed = telling & ~back & (third | self._changed(state, middle, usual))
         doubted, state["doubt"] = np.zeros_like(changed), state["doubt"] * changed
         if changed.any():
             center, scale = state["known"]  # before the block
@@ -379,7 +378,8 @@ class RunningUnits:
         means, variances = mean_and_variance(state["weights"], state["sums"], state["squares"])
         state["known"] = np.stack([means, deviations(means + state["origin"], variances)])
         if len(state["came"]):
-            state["together"] = _slopes.learned(state["together"], nearer, state["came"], changed)
+            begin = changed | back
+            state["together"] = _slopes.learned(state["together"], nearer, state["came"], begin)
             state["means"] = _slopes.with_means(state["means"], state["came"])
         state["block"], state["came"] = block[:0], state["came"][:0]
         return changed | back
