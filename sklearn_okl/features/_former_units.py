@@ -26,6 +26,11 @@ def start(n_columns):
     }
 
 
+def known(state):
+    """Return centre and scale, and those of steady units, (2, 2, d) of the former unit."""
+    return state["former"][:4].reshape(2, 2, -1)
+
+
 def are_of_former(X, former, of_block, clip, faulty):
     """Return which values (..., d) are far in the unit of the block, and usual in the former one.
 
@@ -64,15 +69,15 @@ def remember(state, columns, before):
 def take_back(state, usual, of_block, units):
     """Return which columns (d,) have come back to their former unit, which is theirs again.
 
-    `usual` (d,) are the median steps of the block, and `of_block` (2, d) the centres and scales
+    `usual` (d,) are the median steps of the block, and `of_block`, centres and scales, what was
     known before it. Returned are as well which are in a third unit, far in the present one, and
     with other steps than in the former.
     """
-    former, block = state["former"], state["block"] + state["origin"]
-    center, scale, *steady, weight, step = former
+    block = state["block"] + state["origin"]
+    center, scale, *steady, weight, step = state["former"]
     if not scale.any():
         return np.zeros((2, len(usual)), dtype=bool)
-    cells = are_of_former(block, former[:4].reshape(2, 2, -1), of_block, units.clip, units.faulty)
+    cells = are_of_former(block, known(state), np.stack(of_block), units.clip, units.faulty)
     apart, tiny = np.log(units.apart), np.finfo(float).tiny
     size, before = (np.log(np.maximum(one, tiny)) for one in (usual, state["step"]))
     steps_as_then = (usual > 0.0) & (np.abs(size - step) <= apart)
@@ -87,6 +92,6 @@ def take_back(state, usual, of_block, units):
         for name, values in sums.items():
             state[name] = np.where(back, values, state[name])
         state["steady"] = np.where(back, steady, state["steady"])
-        known = [np.full(len(back), float(units.patience)), step, np.zeros(len(back))]
-        state["roughness"] = np.where(back, known, state["roughness"])
+        rough = [np.full(len(back), float(units.patience)), step, np.zeros(len(back))]
+        state["roughness"] = np.where(back, rough, state["roughness"])
     return np.stack([back, are_cells & ~back])

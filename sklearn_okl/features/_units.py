@@ -252,7 +252,9 @@ class RunningUnits:
         """
         center, scale = state["known"]
         center = center if state["origin"] is None else center + state["origin"]
-        return np.array([*_former(state), [center, scale], [state["step"], state["last"]]])
+        return np.array(
+            [*_former_units.known(state), [center, scale], [state["step"], state["last"]]]
+        )
 
     def _absurd(self, X, of_block, before):
         """Return which values (n, d) are absurd, if any; `before` has those of the rows before."""
@@ -340,15 +342,15 @@ class RunningUnits:
         telling = state["have_units"] & ((steps == 0.0).mean(axis=0) < self.repeated)
         usual = np.median(steps, axis=0)
         stands = state["have_units"] & ((steps > 0.0).sum(axis=0) <= self.rare // 2)
-        back, third = _former_units.take_back(state, usual, self._of_block(state)[2], self)
+        center, scale = state["known"]  # before the block
+        before = center + state["origin"], scale
+        back, third = _former_units.take_back(state, usual, before, self)
         state["step"] = np.where(telling, usual, np.where(stands, 0.0, -1.0))
         state["n_strange"] = np.array([0, state["n_strange"][0]])
         rough = np.log(usual, out=np.zeros(block.shape[1]), where=telling)
         changed = telling & ~back & (third | self._changed(state, middle, usual))
         doubted, state["doubt"] = np.zeros_like(changed), state["doubt"] * changed
         if changed.any():
-            center, scale = state["known"]  # before the block
-            before = center + state["origin"], scale
             # had the change come later, most steps would be those of the old unit; some may be
             latest = block[self.block // 2 :]
             sums = self._sums(latest)
@@ -442,15 +444,14 @@ class RunningUnits:
 
         Return which of these are in doubt: those that vary less, and are where they were.
         """
-        came, (center, scale) = state["came"], state["known"]
+        came, (center, scale) = state["came"][-len(latest) :], state["known"]
+        if not len(came):
+            return np.zeros_like(which)
         number, mean, squares = sums
         now = np.sqrt(squares / number)
         ratio = np.where((scale > 0.0) & (now > 0.0), now / np.where(scale > 0.0, scale, 1.0), 1.0)
-        if not len(came):
-            return np.zeros_like(which)
         rows = self._nearer(latest, mean, now)
-        of_rows = rows, came[-len(latest) :], ratio, mean - center
-        nats = _slopes.as_before(state, *of_rows)
+        nats = _slopes.as_before(state, rows, came, ratio, mean - center)
         state["doubt"], doubted = _former_units.in_doubt(state["doubt"], which, nats, self.block)
         return doubted & (ratio < 1.0) & (np.abs(mean - center) <= self.clip * scale)
 
@@ -473,11 +474,6 @@ class RunningUnits:
         # few blocks know little of their spread: one more is made up that was off by a factor of e
         deviation = np.sqrt((squares + 1.0) / np.maximum(number, 1.0))
         return np.abs(rough - mean) > np.maximum(np.log(self.apart), self.apart * deviation)
-
-
-def _former(state):
-    """Return centre and scale, and those of steady units, (2, 2, d) of the former unit."""
-    return state["former"][:4].reshape(2, 2, -1)
 
 
 def _values_before(last, X, any_gaps):

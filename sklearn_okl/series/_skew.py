@@ -153,14 +153,14 @@ def _groups(horizon):
 def _means(horizon):
     """Return what steps count for (groups, H) in the means of groups."""
     groups = _groups(horizon)
-    return (groups == np.arange(groups[-1] + 1)[:, None]) / np.bincount(groups)[:, None]
+    return (groups == np.arange(groups[-1] + 1)[:, None]) * _shares(horizon).T
 
 
 @cache
 def _shares(horizon):
-    """Return the groups of steps (H, 1), and what each counts for in its group."""
+    """Return what each step counts for (H, 1) in its group."""
     groups = _groups(horizon)
-    return groups[:, None], (1.0 / np.bincount(groups)[groups])[:, None]
+    return (1.0 / np.bincount(groups)[groups])[:, None]
 
 
 @cache
@@ -192,7 +192,8 @@ def _lent(counts, horizon):
 def _with(counts, came):
     """Return faded counts (2, bins, groups, m) with bins (2, H, m), a group's for one row."""
     _, n_bins, n_groups, m = counts.shape
-    heard, (groups, shares) = came != NOT_JUDGED, _shares(came.shape[1])
+    horizon, heard = came.shape[1], came != NOT_JUDGED
+    groups, shares = _groups(horizon)[:, None], _shares(horizon)
     of_bins = np.where(heard, came, 0) + n_bins * np.arange(2)[:, None, None]
     places = (of_bins * n_groups + groups) * m + np.arange(m)
     new = np.bincount(places.ravel(), (heard * shares).ravel(), counts.size).reshape(counts.shape)

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sklearn_okl import KeyedRegressor, OnlineKernelClassifier, OnlineKernelRegressor, VAWRegressor
+from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor, VAWRegressor
 from sklearn_okl.features import _former_units
 from sklearn_okl.untuned import RunningUnits
+from tests.alike import assert_keys_are_as_alone, assert_rows_alone_are_as_blocks
 
 LONG = pytest.mark.long
 FIRST = 500  # row in which a column becomes quiet
@@ -55,28 +56,15 @@ def test_a_column_that_was_quiet_says_what_it_said(kind, budget, n_quiet, slope,
 @pytest.mark.parametrize("n", [512, 517, pytest.param(528, marks=LONG), 541])
 def test_rows_alone_and_blocks_meet_it_alike(n):
     X, y = stream("far off", 0.3, 30, 1, n=600)
-    whole = OnlineKernelRegressor(budget="tiny", random_state=0).prequential_predict(X, y)
-    model = OnlineKernelRegressor(budget="tiny", random_state=0).fit(X[:n], y[:n])
-    alone = []
-    with model.rows() as rows:
-        for x, target in zip(X[n:], y[n:], strict=True):
-            alone.append(rows.predict(x))
-            rows.learn(x, target)
-    assert_allclose(np.ravel(alone), whole[n:], rtol=1e-8, atol=1e-8)
-    assert_allclose(model.predict(X[:5]), model.predict(X[:5]))
+    model = OnlineKernelRegressor(budget="tiny", random_state=0)
+    parts = assert_rows_alone_are_as_blocks(model, X, y, n)
+    assert_allclose(parts.predict(X[:5]), model.fit(X, y).predict(X[:5]), rtol=1e-8, atol=1e-8)
 
 
 def test_models_of_keys_meet_it_as_one_alone():
     kinds = "near zero", "centre", "one number", "off", "far off"
     streams = [stream(kind, 0.3 + seed, 40, seed, n=620) for seed, kind in enumerate(kinds)]
-    X, y = (np.stack(parts, axis=1) for parts in zip(*streams, strict=True))  # (n, keys, ...)
-    keyed = KeyedRegressor(OnlineKernelRegressor(budget="tiny", random_state=0), prior=None)
-    rounds = zip(X, y, strict=True)
-    found = [keyed.prequential_predict(*row, keys=np.arange(len(kinds))) for row in rounds]
-    for key, (X_of_key, y_of_key) in enumerate(streams):
-        alone = OnlineKernelRegressor(budget="tiny", random_state=0)
-        alone = alone.prequential_predict(X_of_key, y_of_key)
-        assert_allclose(np.array(found)[:, key], alone, rtol=1e-7, atol=1e-7)
+    assert_keys_are_as_alone(OnlineKernelRegressor(budget="tiny", random_state=0), streams)
 
 
 @pytest.mark.parametrize("delay", [1, 20])
@@ -115,7 +103,7 @@ def test_a_unit_that_comes_back_is_the_former_one():
     assert_allclose(seen[0, 0, 0], 20.0, atol=0.3)
 
 
-@pytest.mark.parametrize(("budget", "seed"), [("tiny", 0), ("fast", 1)])
+@pytest.mark.parametrize(("budget", "seed"), [("tiny", 0), ("fast", 1), ("fast", 4)])
 def test_where_a_column_that_says_little_is_louder_for_a_while_nothing_is_worse(budget, seed):
     rng = np.random.default_rng(seed)  # a mean of few rows, twenty times as far, tells of no slope
     X = rng.normal(size=(800, 4))
@@ -124,7 +112,7 @@ def test_where_a_column_that_says_little_is_louder_for_a_while_nothing_is_worse(
     losses = np.square(
         OnlineKernelRegressor(budget=budget, random_state=seed).prequential_predict(X, y) - y
     )
-    assert losses[300:].mean() < 3.0
+    assert losses[300:].mean() < 0.5  # 1.8 in the last case, if the slope counts as known well
 
 
 def test_a_fault_among_few_rows_of_a_block_leaves_its_unit_alone():

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor, VAWRegressor
 from sklearn_okl.features import _slopes
-from sklearn_okl.keyed import KeyedRegressor
+from tests.alike import assert_keys_are_as_alone, assert_rows_alone_are_as_blocks
 
 LONG = pytest.mark.long
 SLOPES = np.array([1.0, 0.5, -0.5])
@@ -59,14 +58,7 @@ def test_probabilities_hardly_suffer_from_a_column_that_is_quiet():
 @pytest.mark.parametrize("n", [319, 320, pytest.param(321, marks=LONG), 331])
 def test_rows_alone_and_blocks_meet_the_change_alike(n, is_unit):
     X, y = stream(0.05, n, is_unit, n=460, at=330)
-    whole = OnlineKernelRegressor(random_state=0).prequential_predict(X, y)
-    model = OnlineKernelRegressor(random_state=0).fit(X[:n], y[:n])
-    alone = []
-    with model.rows() as rows:
-        for x, target in zip(X[n:], y[n:], strict=True):
-            alone.append(rows.predict(x))
-            rows.learn(x, target)
-    assert_allclose(np.ravel(alone), whole[n:], rtol=1e-8, atol=1e-8)
+    assert_rows_alone_are_as_blocks(OnlineKernelRegressor(random_state=0), X, y, n)
 
 
 def of_one_kind(kind, seed):
@@ -86,14 +78,7 @@ def of_one_kind(kind, seed):
 def test_models_of_keys_meet_the_change_as_one_alone():
     kinds = "another unit", "varies less", "another level", "idle level", "none of them"
     streams = [of_one_kind(kind, seed) for seed, kind in enumerate(2 * kinds)]
-    X, y = (np.stack(parts, axis=1) for parts in zip(*streams, strict=True))  # (n, keys, ...)
-    together = KeyedRegressor(OnlineKernelRegressor(budget="tiny", random_state=0), prior=None)
-    rounds = zip(X, y, strict=True)  # one row of each key: so they learn together
-    found = [together.prequential_predict(*row, keys=np.arange(10)) for row in rounds]
-    for key, (X_of_key, y_of_key) in enumerate(streams):
-        alone = OnlineKernelRegressor(budget="tiny", random_state=0)
-        alone = alone.prequential_predict(X_of_key, y_of_key)
-        assert_allclose(np.array(found)[:, key], alone, rtol=1e-7, atol=1e-7)
+    assert_keys_are_as_alone(OnlineKernelRegressor(budget="tiny", random_state=0), streams)
 
 
 def learn(state, rows, came):

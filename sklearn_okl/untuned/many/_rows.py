@@ -7,7 +7,7 @@ from ...features._units import deviations, mean_and_variance
 _ROWS, _TARGETS = ("inputs", "rows"), ("inputs", "targets")
 _SUMS = "weights", "sums", "squares"
 _OF_BLOCKS = (
-    *("origin", "last", *_SUMS, "known", "roughness", "steady", "step"),
+    *("origin", *_SUMS, "known", "roughness", "steady", "step"),
     *("together", "means", "former", "doubt"),
 )
 _GROWING = "block", "came"  # of a block, row by row
