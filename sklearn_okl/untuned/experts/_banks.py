@@ -88,7 +88,7 @@ def start_bank(plan, rng, delay=0, n_targets=None, unseen=()):
             halves=np.zeros(size, dtype=np.intp),  # 1 for experts that see ranks
             **({"hears": True} if shape.n_heard else {}),
             **({"width": shape.n_inputs} if shape.n_heard < u < shape.n_inputs else {}),  # of half
-            **(no_draws(*size_of_all, n_spared) if shape.packed and m else kept),
+            **(no_draws(*size_of_all, n_spared, not members) if shape.packed and m else kept),
         ),
         "experts": expert._start(shape.n_features, n_targets, bank=[{}] * size, late=delay),
     } | ({"packed": True} if shape.packed else {})

@@ -2,6 +2,8 @@
 
 A small model keeps of each kernel a seed, its bandwidth and the scales of its columns. The draws
 are made again where they are asked for, and remembered by the process, for all models of one seed.
+Of a kernel on pairs whose waves are renewed, see `_renewed_waves.py`, it keeps the waves: which two
+columns each of them sees, and how.
 """
 
 from functools import lru_cache
@@ -11,7 +13,8 @@ import numpy as np
 from ...kernels import sample_frequencies, shift_invariant_kernel
 from ...kernels._named import KERNELS
 
-DRAWN = "draws", "scales", "bandwidths"  # what frequencies are drawn from, of features
+WAVES = "columns", "waves"  # of features, the waves that are kept once they have been renewed
+DRAWN = "draws", "scales", "bandwidths", *WAVES  # what frequencies are drawn from, of features
 _REMEMBERED = 1024  # draws
 _MOST = 2**24  # numbers that are drawn of a bank
 
@@ -44,9 +47,11 @@ def drawn_in_halves(member, scales, m, rng, n_spared):
     return found
 
 
-def no_draws(size, n_columns, m, n_spared=0):
+def no_draws(size, n_columns, m, n_spared=0, renewed=False):
     """Return what is kept of the frequencies of so many experts, none of which is there yet."""
     return {
+        "columns": np.zeros((size, 2, m * renewed), dtype=np.intp),  # that each wave sees
+        "waves": np.zeros((size, 2, m * renewed)),  # and its frequencies; 0: as they were drawn
         "n_frequencies": m,
         "n_spared": n_spared,  # last columns that half of the frequencies do not see
         "scales": np.zeros((size, n_columns)),  # 0 of columns that it does not see
@@ -58,7 +63,7 @@ def no_draws(size, n_columns, m, n_spared=0):
 
 def is_sound(maps):
     """Tell whether what is kept of frequencies, as by a file, may be drawn from."""
-    n, draws = int(maps["n_frequencies"]), maps["draws"]
+    n, draws, (columns, waves) = int(maps["n_frequencies"]), maps["draws"], map(maps.get, WAVES)
     return bool(
         0 < n * maps["scales"].size <= _MOST
         and 0 <= maps["n_spared"] < maps["scales"].shape[1]
@@ -66,6 +71,10 @@ def is_sound(maps):
         and (draws[:, 0] < 2**32).all()
         and (draws[:, 1] <= len(KERNELS)).all()
         and (maps["bandwidths"] > 0.0).all()
+        and columns.shape == waves.shape
+        and waves.shape[:2] == (len(draws), 2)
+        and waves.shape[2] in (0, n)
+        and ((columns >= 0) & (columns < maps["scales"].shape[1])).all()
     )
 
 
@@ -87,7 +96,17 @@ def drawn_again(maps):
             seen = scales > 0.0
             known = seed, KERNELS[kernel - 1], bool(pairs), bandwidth, m, int(maps["n_spared"])
             frequencies[k, seen] = _remembered(scales[seen].tobytes(), *known)
+    for k in np.flatnonzero(maps["waves"].any(axis=(1, 2))):
+        frequencies[k] = 0.0
+        np.put_along_axis(frequencies[k], maps["columns"][k], maps["waves"][k], axis=0)
     return frequencies
+
+
+def keep_waves(maps, k, frequencies):
+    """Write the frequencies (n_columns, m) of expert k, each of which sees two columns at most."""
+    columns = np.argsort(frequencies != 0.0, axis=0, kind="stable")[-2:]
+    maps["columns"][k] = columns
+    maps["waves"][k] = np.take_along_axis(frequencies, columns, axis=0)
 
 
 @lru_cache(_REMEMBERED)

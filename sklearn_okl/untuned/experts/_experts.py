@@ -39,6 +39,7 @@ from ._plan import (
     plan,
     refined,
 )
+from ._renewed_waves import may_be_renewed, renew, renewals_of
 from ._sizes import RowSizes
 
 _TINY = np.finfo(float).tiny
@@ -70,6 +71,9 @@ class Experts:
         self.budget, self.forgetting = of.budget, forgetting
         self.delay, self.constants = delay, constants
         self.births, self.fence = births_of(budget, constants), fence_of(budget, constants)
+        # rounds at which waves of a small model give way to others
+        self.renewals = renewals_of(self.births, constants.burn_in) if budget.compact else ()
+        self.makes_kernels = *self.births, *self.renewals
         most_rows = _SMALL_PAST if budget.compact else None
         self.encoder = Encoder(delay, of.n_targets, of.own_gaps, most_rows)
         n_quantiles = constants.n_quantiles if budget.ranks else 0
@@ -377,6 +381,18 @@ class Experts:
             links = links._replace(members=[{**one, "lags": False} for one in links.members])
         if links.room and not state["boosting"]:
             state["boosting"] = self.kind.boosting.start(links, rng, self.kind.n_targets)
+
+    def renew_waves(self, state, seed):
+        """Let waves that tell little give way to others, of the kernel born in a small model."""
+        bank = state["banks"].get(BORN)
+        if bank is None or not may_be_renewed(bank):
+            return
+        shares, scales = self.kind.shares(state), bank["features"]["scales"][0].copy()
+        columns = np.flatnonzero(scales)
+        known = bank | awake(bank, self.delay)  # what late labels have not said yet is not heard
+        scales[columns] = np.sqrt(slopes(known, 0, columns, shares))
+        scales = _balanced(scales, columns, self.constants.least_scale)
+        renew(bank, scales, np.random.RandomState(seed), shares)
 
     def _scales(self, state, shape, known, member, shares_of_targets):
         """Return by what columns (n_columns,) are to be multiplied for a member yet to be born.

@@ -70,7 +70,7 @@ class Kept:
     def is_due(self, experts, t):
         """Tell whether something else is due after round t than the end of a block."""
         age = t - self.since
-        return t & (t - 1) == 0 or age & (age - 1) == 0 or t in experts.births
+        return t & (t - 1) == 0 or age & (age - 1) == 0 or t in experts.makes_kernels
 
     def settled(self, experts):
         """Return what is known once all is done that is due now: a model, or what is kept."""

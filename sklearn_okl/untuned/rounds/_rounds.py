@@ -247,7 +247,7 @@ class Rounds:
         waits = 0, delay, delay + self.constants.burn_in
         births = [birth + wait for birth in experts.births for wait in waits]
         trials = [trial + wait for trial in TRIALS for wait in (0, delay)]
-        stops = [*LAYOUTS, *trials, *births, *experts.begins]
+        stops = [*LAYOUTS, *trials, *births, *experts.begins, *experts.makes_kernels]
         stops += self._guard.stops(self, state)
         return min([stop - t for stop in stops if stop > t], default=LONGEST)
 
@@ -264,6 +264,8 @@ class Rounds:
         if t in experts.births:
             level = experts.kind.level(state)
             experts.refine(state, _width(experts, state), [state["seed"], t], level)
+        if t in experts.renewals:
+            experts.renew_waves(state, [state["seed"], t])
 
     def _forecast(self, state, X, ago=0, ahead=False):
         """Forecast by what was known some rounds ago; `ahead`: rows in order, not each the next."""
