@@ -10,9 +10,12 @@ from ._progress import progress
 from ._report import RESULTS, print_environment, print_saved, streams_at_hand, table
 from .distribution_rivals import (
     DOEBE,
+    N_NATURAL,
     boosted,
     by_own_levels,
+    has_natural,
     likelihoods,
+    natural,
     one_gaussian,
 )
 from .distribution_series import last_windows
@@ -45,6 +48,7 @@ LINES = (
 )
 SHOWN = ("rows, ratio", "ratio", "rows, Gaussian", *LINES[7:])
 TREES = ("boosted", "over boosted", "trees over boosted")
+NATURAL = ("NGBoost", "over NGBoost")
 
 
 def run(
@@ -60,13 +64,14 @@ def run(
 ):
     """Run the parts that are asked for, print and save what they give, return the exit status."""
     n_seeds, n_rows, n_trees = (1, 160, 5) if quick else (n_seeds, n_rows, N_TREES)
+    n_natural = has_natural() * (n_trees if quick else N_NATURAL)
     model = OnlineKernelRegressor(budget=budget, random_state=0)
     content = {"environment": print_environment(), "rows": n_rows, "budget": budget}
     if "tables" in kinds:
         available = streams_at_hand(data, load)
         if not available:
             return 1
-        sizes = n_seeds, n_rows, n_trees if trees else 0
+        sizes = n_seeds, n_rows, n_trees if trees else 0, n_natural
         content |= run_tables(available, model, *sizes)
     if "made" in kinds:
         content["made"] = run_made(model, quick)
@@ -83,24 +88,27 @@ def load(name):
     return load_frame(name) if name.startswith("table_") else load_stream(name)
 
 
-def run_tables(available, model, n_seeds, n_rows, n_trees):
+def run_tables(available, model, n_seeds, n_rows, n_trees, n_natural):
     """Score laws on each set, print the table, and return the figures by set and their means."""
     found = {}
-    lines = LINES + (TREES if n_trees else ())
+    rivals = (TREES if n_trees else ()) + (NATURAL if n_natural else ())
     with progress(len(available) * n_seeds, "run") as advance:
         for name, stream in available.items():
             runs = []
             for seed in range(n_seeds):
                 X, y = ordered(stream, orders_of(name)[0], n_rows, seed)
                 one = clone(model).set_params(random_state=seed)
-                runs.append(scored(X, y, one) + (beside_trees(X, y, one, n_trees)))
+                ours = scored(X, y, one)
+                trees = beside_trees(X, y, one, n_trees)
+                runs.append(ours + trees + beside_natural(X, y, ours[2], n_natural))
                 advance(1, name)
-            found[name] = dict(zip(lines, np.mean(runs, axis=0).tolist(), strict=True))
+            found[name] = dict(zip(LINES + rivals, np.mean(runs, axis=0).tolist(), strict=True))
     worst_first = sorted(found, key=lambda name: -found[name]["rows, ratio"])
-    shown = SHOWN + (TREES[1:] if n_trees else ())
+    over = tuple(line for line in rivals if "over" in line)
+    shown = SHOWN + over
     rows = [[name, *(f"{found[name][line]:.4g}" for line in shown)] for name in worst_first]
     print("\n" + table(["", *shown], rows))
-    ratios = [line for line in lines if "ratio" in line or "over" in line or line == LINES[6]]
+    ratios = *(line for line in LINES if "ratio" in line or line == LINES[6]), *over
     means = {line: _geometric_mean([one[line] for one in found.values()]) for line in ratios}
     without = [one["rows, ratio"] for name, one in found.items() if name != DIAMONDS]
     print(f"Geometric means on {len(found)} sets, {n_rows} rows, {model.budget}:")
@@ -114,6 +122,10 @@ def run_tables(available, model, n_seeds, n_rows, n_trees):
     print(f"held; least, most: in a window of {WINDOW} rows. Width: mean, over the range of y.")
     if n_trees:
         print("Over boosted: 9 quantiles, boosting refitted as the past grows (bars 1, trees .9).")
+    if n_natural:
+        print("Over NGBoost: rows, its Normal laws refitted when the past has grown by a fifth.")
+    else:
+        print("NGBoost is not installed, and left out.")
     return {"sets": found, "mean": means}
 
 
@@ -148,16 +160,24 @@ def beside_trees(X, y, model, n_trees):
     """Return the CRPS of boosted quantiles, and ours without and with trees over it."""
     if not n_trees:
         return ()
-    X_numbers = X.apply(_numbers).to_numpy(dtype=np.float64) if hasattr(X, "iloc") else X
     kept = slice(min(N_FIRST, len(y) // 2), None)
     model = clone(model).set_params(spread="rows")
     said = [
-        boosted(X_numbers, y, DECILES, n_trees),
+        boosted(_all_numbers(X), y, DECILES, n_trees),
         clone(model).prequential_quantiles(X, y, DECILES),
         clone(model).set_params(trees=True).prequential_quantiles(X, y, DECILES),
     ]
     crps = [crps_from_quantiles(y[kept], law[kept], DECILES) for law in said]
     return crps[0], crps[1] / crps[0], crps[2] / crps[0]
+
+
+def beside_natural(X, y, ours, n_trees):
+    """Return the CRPS of NGBoost, and ours over it; nothing where it is not installed."""
+    if not n_trees:
+        return ()
+    kept = slice(min(N_FIRST, len(y) // 2), None)
+    crps = crps_from_quantiles(y[kept], natural(_all_numbers(X), y, ALPHA, n_trees)[kept], ALPHA)
+    return crps, ours / crps
 
 
 def run_made(model, quick):
@@ -208,6 +228,10 @@ def _shares(held):
     n = min(WINDOW, len(held))
     sums = np.concatenate([[0], np.cumsum(held)])
     return (sums[n:] - sums[:-n]) / n
+
+
+def _all_numbers(X):
+    return X.apply(_numbers).to_numpy(dtype=np.float64) if hasattr(X, "iloc") else X
 
 
 def _numbers(column):

@@ -289,6 +289,7 @@ def try_adapted(model):
         return "is of other sizes than its parameters"
     n_first = 0 if layout["first"] is None else len(layout["first"]["labels"])
     fault = unlike(_correction.start(*sizes), state)
+    fault = fault or _sound.fault_of_sides(state)
     if fault is not None or np.shape(model._first) != (n_first, *sizes[:2]):
         return fault or "has other first rows than labels of these"
     if not model._is_sound(state):

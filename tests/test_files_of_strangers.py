@@ -959,6 +959,16 @@ SPOILT = {
         lambda m: m._state["intervals"]["misses"].fill(1e9),
         "do not go together",
     ),
+    "a side of an error of a far step": (
+        OnlineForecaster(70, windows=(2, 3, 4)),
+        lambda m: m._state["recent"]["side"].__setitem__(-1, 200),
+        "on no side that is known",
+    ),
+    "a side of an error of a correction": (
+        AdaptedForecaster(3),
+        lambda m: m._state["recent"]["side"].__setitem__(-1, 200),
+        "on no side that is known",
+    ),
     "weights of a correction": (
         AdaptedForecaster(3),
         lambda m: m._state["shares"]["log_weights"].fill(-1e300),

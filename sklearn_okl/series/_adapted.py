@@ -14,7 +14,7 @@ from .._linalg import one_blas_thread
 from .._prediction_frames import check_as_frame
 from .._types import Any, Array, ArrayLike, Self
 from ..base import _is_finite, twin
-from . import _correction, _fixed_share, _frames, _intake, _intervals, _rounds, _views
+from . import _correction, _fixed_share, _frames, _intake, _intervals, _rounds, _skew
 from ._forecaster import OnlineForecaster
 from ._shell import SeriesEstimator
 
@@ -95,8 +95,9 @@ class AdaptedForecaster(SeriesEstimator):
     the mean loss to the base vanishes like :math:`\ln s / s`. At step h it is :math:`O(B^2 \sqrt{h
     / s})` at most.
 
-    *Intervals* are those of `OnlineForecaster`, of the errors of these forecasts, without phases of
-    the season.
+    *Intervals and quantiles* are those of `OnlineForecaster`, of the errors of these forecasts,
+    without phases of the season. Intervals are as long above as below. Quantiles follow the law of
+    past errors on each side.
 
     *What is judged.* Values that our own forecaster has learnt, from the 33rd row of a series on:
     not those that are missing or that it takes for faults. Before the first is judged the
@@ -141,6 +142,8 @@ class AdaptedForecaster(SeriesEstimator):
     True
     >>> model.predict(base[388]).shape
     (12,)
+    >>> model.predict_quantiles(base[388], alpha=[0.1, 0.5, 0.9]).shape
+    (12, 3)
     """
 
     def __init__(
@@ -242,9 +245,29 @@ class AdaptedForecaster(SeriesEstimator):
         """Give intervals around the corrected forecasts; changes nothing."""
         check_as_frame(as_frame)
         coverage = _intervals.checked_coverage(coverage)
-        slot, forecasts, layout = self._asked(base_forecasts, X_future, n_steps)
-        ends = _intervals.around(forecasts, slot["reach"], slot["unit"], coverage)
+        asked = base_forecasts, X_future, n_steps
+        said, forecasts, layout = self._asked(*asked, _correction.reaches)
+        ends = _intervals.around(forecasts, *said, coverage)
         return _frames.framed_intervals(ends, coverage, as_frame, layout)
+
+    @explained_by(OnlineForecaster.predict_quantiles, predict)
+    def predict_quantiles(
+        self,
+        base_forecasts: ArrayLike,
+        X_future: Any = None,
+        alpha: ArrayLike = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
+        n_steps: int | None = None,
+    ) -> Array:
+        """Give quantiles of the next rows, which never cross; changes nothing.
+
+        They follow the law of the errors of the corrected forecasts, each side by itself. So that
+        of 1/2 is the median, which where errors are skewed is not the forecast, a mean.
+        """
+        alpha = _intervals.checked_coverage(alpha, "alpha")
+        asked = base_forecasts, X_future, n_steps
+        said, forecasts, layout = self._asked(*asked, _correction.reaches_and_sides)
+        ends = _skew.quantiles(forecasts, *said, alpha)
+        return ends[:, 0] if layout["is_flat"] else ends
 
     @property
     def expert_weights_(self) -> Array:
@@ -280,23 +303,27 @@ class AdaptedForecaster(SeriesEstimator):
             bounds=np.moveaxis(_fixed_share.bounds(shares), 0, -1),
         )
 
-    def _asked(self, base_forecasts, X_future, n_steps):
-        """Return what is said of the next rows, the forecasts (n_steps, m), and the layout."""
+    def _asked(self, base_forecasts, X_future, n_steps, tell=None):
+        """Return what is told of forecasts, None if nothing is to be, these, and the layout.
+
+        `tell` is a function of the state, what was issued, and the number of steps. Forecasts are
+        of shape (n_steps, m).
+        """
         model = twin(self)  # another thread may install a new state meanwhile
         state = model._known_state()
         model._check_structure()
         layout = model.forecaster_._layout
         base = _base_of(base_forecasts, (model.horizon, layout["n_series"]))
         if hasattr(base_forecasts, "index"):
-            _frames.check_following(layout["time"], base_forecasts)
+            _frames.check_following(layout["time"], base_forecasts, "base_forecasts")
         _, said = model.forecaster_._asked(X_future, n_steps)
         ours = np.full(base.shape, np.nan)
         ours[: len(said)] = said
         with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
             slot, _ = _correction.issue(state, base)
             forecasts = _correction.forecast(slot, ours)
-        units = _views.unit_of_intervals(state["view"])
-        return slot | {"unit": units}, forecasts[: len(said)], layout
+            told = None if tell is None else tell(state, slot, len(said))
+        return told, forecasts[: len(said)], layout
 
     def _validate(self):
         super()._validate()

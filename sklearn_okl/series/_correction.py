@@ -13,7 +13,16 @@ is linear in it: a number a, and a share s of what it says, each less the latest
 import numpy as np
 
 from ..base import _is_finite
-from . import _delayed_ridge, _fixed_share, _intervals, _mixture, _views
+from . import (
+    _delayed_ridge,
+    _fixed_share,
+    _intervals,
+    _judge,
+    _mixture,
+    _reached,
+    _views,
+    _waiting,
+)
 
 FORGETTING = 1.0, 0.999  # of the regressions of errors: one remembers all
 N_STEPS = 24  # steps of the base's forecast that the regressions see, at most
@@ -40,7 +49,7 @@ def start(horizon, n_series, window):
         ],
         "mixture": _mixture.start(n_mixed, horizon, n_series),
         "shares": _fixed_share.start(PRIOR, horizon, n_series),
-        "intervals": _intervals.start(horizon, n_series),
+        **_judge.start_errors(horizon, n_series),
         "recent": {  # what waits of H origins
             "experts": np.full((horizon, n_mixed, *lead), np.nan),
             "loads": np.zeros((horizon, n_mixed, *lead)),
@@ -51,7 +60,8 @@ def start(horizon, n_series, window):
             "last": np.zeros((horizon, n_series)),
             "unit": np.zeros((horizon, n_series)),
             "change": np.zeros((horizon, n_series)),
-            "reach": np.full((horizon, len(_intervals.LEVELS), *lead), -1.0),
+            **_waiting.start({"size": np.full(lead, -1.0)}, horizon),
+            **_waiting.start(_judge.nothing(horizon, n_series), horizon),
         },
     }
 
@@ -106,9 +116,24 @@ def issue(state, base):
         "last": last,
         "unit": unit,
         "change": _views.change(view),
-        "reach": np.where(is_judged, _intervals.reaches(state["intervals"], state["t"], 0), -1.0),
+        "size": np.where(is_judged, _intervals.sizes(state["intervals"], state["t"], 0), -1.0),
     }
     return slot, features
+
+
+def reaches(state, slot, n_steps):
+    """Return how far intervals reach (levels, n_steps, m), below 0 where none is known, and units.
+
+    `slot` is what was issued of the next rows.
+    """
+    reach = _reached.reaches(state["intervals"], slot["size"])[:, :n_steps]
+    return reach, _views.unit_of_intervals(state["view"])
+
+
+def reaches_and_sides(state, slot, n_steps):
+    """Return reaches, as above, how they differ by side, and the units."""
+    reach, units = reaches(state, slot, n_steps)
+    return reach, _judge.sides(state, reach), units
 
 
 def _features(state, apart, is_known):
@@ -150,8 +175,10 @@ def absorb(state, slot, features, base, ours, y):
         What came; NaN for what is missing, or a fault.
     """
     t, recent, view, horizon = state["t"], state["recent"], state["view"], len(base)
-    for name, value in slot.items():
-        recent[name][t % horizon] = value
+    of_steps = {"size": slot["size"]}  # each waits as long as it takes
+    _waiting.write(recent, of_steps, t, horizon)
+    for name in slot.keys() - of_steps.keys():
+        recent[name][t % horizon] = slot[name]
     steps = np.arange(horizon)
     past = (t - steps) % horizon  # the places of the latest origins, the last one first
     then = {name: recent[name][past, ..., steps, :] for name in _OF_STEPS}
@@ -174,11 +201,12 @@ def absorb(state, slot, features, base, ours, y):
     _mixture.learn(state["mixture"], t, bounded, M[:-1] / unit, target / unit)
     wrong = np.where(silent, np.nan, (target - base_then) / unit)
     wrong = np.clip(wrong, -_views.FAR, _views.FAR)
-    reach = recent["reach"][past, :, steps].swapaxes(0, 1)
     change = recent["change"][past]
     farthest = _views.FENCE * unit
     missed = np.clip(judged - said, -farthest, farthest) / np.where(change > 0.0, change, np.nan)
-    _intervals.learn(state["intervals"], t, 0, missed, reach)
+    size = _waiting.of_row(recent, of_steps, t, horizon)["size"]
+    reach = _reached.reaches(state["reached"], size)
+    _judge.learn_errors(state, 0, missed, size, reach)
     for ridge in state["ridges"]:
         _delayed_ridge.learn(ridge, features, wrong[..., None, None])
     first = np.nan_to_num(wrong[0], nan=0.0)

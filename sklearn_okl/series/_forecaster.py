@@ -17,7 +17,7 @@ from ..base import _is_finite, described, twin
 from ..features import _faults
 from ..meta._fits import batch_model, boosted_regressor, single_fit
 from ..meta._refit import check_is_regressor
-from . import _experts, _frames, _intake, _intervals, _plan, _rounds, _skew, _sound, _views
+from . import _experts, _frames, _intake, _intervals, _judge, _plan, _rounds, _skew, _sound, _views
 from ._account import AccountOfForecasts
 from ._experts import RAW
 from ._shell import SeriesEstimator
@@ -375,7 +375,7 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
         ends = _intervals.around(forecasts, *said, coverage)
         return _frames.framed_intervals(ends, coverage, as_frame, self._layout)
 
-    @explained_by(predict_interval)
+    @explained_by(predict)
     def predict_quantiles(
         self,
         X_future: Any = None,
@@ -562,7 +562,7 @@ def _reaches(plan, state, *asked):
 def _reaches_and_sides(plan, state, *asked):
     """Return what `_skew.quantiles` needs: reaches, how they differ by side, and the units."""
     reach, units = _reaches(plan, state, *asked)
-    return reach, _skew.sides(state["skew"], plan.horizon)[:, : reach.shape[1]], units
+    return reach, _judge.sides(state, reach), units
 
 
 def _whole_numbers(values):

@@ -151,7 +151,7 @@ def _is_numeric(kind):
     return kind is None or getattr(kind, "kind", "O") in "biuf" or str(kind) == "object"
 
 
-def check_following(time, X):
+def check_following(time, X, name="X_future"):
     """Refuse rows whose index is not that of the next rows."""
     index = _index_of(X)
     if time is None or time["step"] is None or index is None or is_unlabelled(index, False):
@@ -160,12 +160,12 @@ def check_following(time, X):
     zones = [str(getattr(one, "tz", None)) for one in (index, wanted)]
     if ("None" in zones) and zones[0] != zones[1]:
         raise ValueError(
-            f"The index of X_future has the zone {zones[0]}, but the series has {zones[1]}: give "
+            f"The index of {name} has the zone {zones[0]}, but the series has {zones[1]}: give "
             "both with a zone, by tz_localize, or neither."
         )
     if not same_labels(index, wanted):
         raise ValueError(
-            f"X_future is of the rows {_ends(index)}, but the rows that follow are "
+            f"{name} is of the rows {_ends(index)}, but the rows that follow are "
             f"{_ends(wanted)}. Give their rows, in order."
         )
 

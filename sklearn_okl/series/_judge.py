@@ -11,11 +11,17 @@ from . import _intervals, _reached, _row_sizes, _skew, _waiting
 def start(plan):
     """Return the parts of a state before the first row."""
     horizon, m = plan.horizon, plan.n_series
-    state = {"intervals": _intervals.start(horizon, m), "skew": _skew.start(horizon, m)}
-    state["reached"] = _reached.start(state["intervals"])
+    state = start_errors(horizon, m)
     if plan.knows_rows:
         state["row_sizes"] = _row_sizes.start(plan.n_ahead, plan.n_phases, horizon, m)
     return state
+
+
+def start_errors(horizon, n_series):
+    """Return the parts that know errors alone, not the row."""
+    intervals = _intervals.start(horizon, n_series)
+    reached, skew = _reached.start(intervals), _skew.start(horizon, n_series)
+    return {"intervals": intervals, "skew": skew, "reached": reached}
 
 
 def nothing(horizon, n_series):
@@ -32,15 +38,30 @@ def learn(plan, state, x_ahead, issued, errors, size, trust):
 
     `size` (H, m) is what they were expected to be, `trust` what each counts for in sizes.
     """
-    reach, t, season = _reached.reaches(state["reached"], size), state["t"], state["seasons"][0]
+    reach = _reached.reaches(state["reached"], size)
     if plan.knows_rows:
         _learn_row_sizes(plan, state, x_ahead, issued, errors, reach, trust)
+    learn_errors(state, state["seasons"][0], errors, size, reach, trust)
+
+
+def learn_errors(state, season, errors, size, reach, trust=1.0):
+    """Let the parts that know errors alone learn those (H, m) of a row; the rest as above.
+
+    `reach` (levels, H, m) is how far intervals reached; below 0, as `size`, where none was known.
+    """
+    t, recent, horizon = state["t"], state["recent"], len(errors)
     _intervals.learn(state["intervals"], t, season, errors, reach, trust)
     judged = {"missed": _reached.n_missed(errors, reach), "side": _skew.bins(errors, size)}
-    _waiting.write(state["recent"], judged, t, plan.horizon)
-    before = _waiting.of_row(state["recent"], judged, t, plan.horizon)
+    _waiting.write(recent, judged, t, horizon)
+    before = _waiting.of_row(recent, judged, t, horizon)
     _reached.follow(state["reached"], before["missed"])
     _skew.learn(state["skew"], judged["side"], before["side"])
+
+
+def sides(state, reach):
+    """Return how reaches (levels, k, m) of the next k rows differ by side, as `_skew.sides`."""
+    horizon, n_steps = state["intervals"]["size"].shape[1], reach.shape[1]
+    return _skew.sides(state["skew"], horizon)[:, :n_steps]
 
 
 def _learn_row_sizes(plan, state, x_ahead, issued, errors, reach, trust):

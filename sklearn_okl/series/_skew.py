@@ -72,6 +72,11 @@ def is_sound(state):
     return bool(is_counted.all() and (np.abs(state["odds"]) <= most).all())
 
 
+def are_bins(places):
+    """Tell whether numbers, as in a file, are such as `bins` returns."""
+    return bool(((places < _N_BINS) | (places == NOT_JUDGED)).all())
+
+
 def bins(errors, sizes):
     """Return in which bins errors (H, m) lie, in sizes (H, m); `NOT_JUDGED` where nobody can tell.
 

@@ -16,6 +16,7 @@ from . import (
     _rounds,
     _row_sizes,
     _season_parts,
+    _skew,
     _static,
     _views,
     _waiting,
@@ -124,6 +125,8 @@ def fault(plan, state):
     n_rows = len(state["views"][RAW]["values"]) - plan.horizon
     if any(ridge["t"] != t for ridge in _ridges(state)):
         return "has regressions that have seen other rows"
+    if (found := fault_of_sides(state)) is not None:
+        return found
     if state["n_silent"] < 0:
         return "has seen a number of rows below 0"
     if max(slots) >= n_rows:
@@ -141,6 +144,15 @@ def fault(plan, state):
     if any((slot[name] < 0.0).any() for name in _SCALES if name in slot):
         return "has deviations of columns below 0"
     return None if _is_finite(heard(state)) else "forecasts no numbers"
+
+
+def fault_of_sides(state):
+    """Return what is wrong with the sides of errors that wait to be heard, or None.
+
+    Those of far steps wait for longer than any trial.
+    """
+    is_told = _skew.are_bins(state["recent"]["side"])
+    return None if is_told else "has errors that lie on no side that is known"
 
 
 def late(state):
