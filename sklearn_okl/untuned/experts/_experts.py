@@ -387,11 +387,17 @@ class Experts:
         bank = state["banks"].get(BORN)
         if bank is None or not may_be_renewed(bank):
             return
-        shares, scales = self.kind.shares(state), bank["features"]["scales"][0].copy()
-        columns = np.flatnonzero(scales)
-        known = bank | awake(bank, self.delay)  # what late labels have not said yet is not heard
-        scales[columns] = np.sqrt(slopes(known, 0, columns, shares))
-        scales = _balanced(scales, columns, self.constants.least_scale)
+        # what late labels have not said yet is not heard
+        banks = {name: one | awake(one, self.delay) for name, one in state["banks"].items()}
+        shares, columns = self.kind.shares(state), np.flatnonzero(bank["features"]["scales"][0])
+        # waves that are drawn anew see nothing of columns that have told nothing yet, others do
+        of_both = (
+            slopes(banks[BORN], 0, columns, shares),
+            self._shares_of_two(banks, shares)[columns],
+        )
+        scales = np.zeros(bank["features"]["scales"].shape[1])
+        scales[columns] = sum(part / max(part.sum(), _TINY) for part in of_both)
+        scales = _balanced(np.sqrt(scales), columns, self.constants.least_scale)
         renew(bank, scales, np.random.RandomState(seed), shares)
 
     def _scales(self, state, shape, known, member, shares_of_targets):
@@ -402,7 +408,7 @@ class Experts:
         sees = [member["lags"], member["ranks"]]
         columns = shape.columns(*sees)
         if self.budget.compact:
-            shares = self._shares_of_two(state["banks"], shape, shares_of_targets)
+            shares = self._shares_of_two(state["banks"], shares_of_targets)
             return _balanced(np.sqrt(shares), columns, self.constants.least_scale)
         best = [
             (state["banks"][name], k)
@@ -415,15 +421,16 @@ class Experts:
             shares[columns] += squares / max(squares.sum(), _TINY)
         return _balanced(np.sqrt(shares), columns, self.constants.least_scale)
 
-    def _shares_of_two(self, banks, shape, shares_of_targets):
+    def _shares_of_two(self, banks, shares_of_targets):
         """Return how much the kernels of a small model depend on what they see (n_columns,).
 
         The one that sees lags tells how much these matter beside all inputs; the one that sees
         none, which is smoother, how much each input does.
         """
+        n_columns = banks[LAGGED]["features"]["scales"].shape[1]
         first, other = (
-            slopes(banks[name], 0, shape.columns(sees_lags, False), shares_of_targets)
-            for name, sees_lags in ((MAIN, False), (LAGGED, True))
+            slopes(banks[name], 0, slice(0, n), shares_of_targets)
+            for name, n in ((MAIN, n_columns - self.lags), (LAGGED, n_columns))
         )
         other[: len(first)] = first * other[: len(first)].sum() / max(first.sum(), _TINY)
         return other

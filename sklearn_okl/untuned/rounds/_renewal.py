@@ -399,7 +399,8 @@ class Renewal(Trust):
     def _replaces(self, anew, state):
         """End a trial; tell whether the new one goes on in place of the old one."""
         has_won = bool(anew["odds"][-1] > 0.0 and anew["surely"] >= self.n_ahead)
-        has_won |= bool(anew["far"][-1] > 0.0)
+        # it was heard as rows had told why it began: that is not to have been right since
+        has_won |= bool(anew["far"][-1] > self.odds)
         t, fresh = n_rows(state), anew["twin"]
         if anew["by_look"]:
             length = self.rest if has_won else self.n_looks * self.look
