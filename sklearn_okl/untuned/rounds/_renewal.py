@@ -78,6 +78,9 @@ class Renewal(Trust):
         the other way round: as often as there are a quarter more, see `_reordering.py`.
     size : int, default=2**15
         The most numbers in rows that are kept: of wide ones fewer are than the budget says.
+    n_waits : int, default=8
+        Times `patience` that a model which rows have asked for is waited for, as long as nothing
+        has come of what it is to know better.
     n_looks : int, default=4
         Looks left out after one whose model has lost: no more than an eighth of the time is lost.
     """
@@ -100,6 +103,7 @@ class Renewal(Trust):
     look: int = 1024
     order_from: int = 128
     size: int = 2**15
+    n_waits: int = 8
     n_looks: int = 4
 
     def start(self, n_targets: Any, delay: Any = 0, n_columns: Any = 0, n_rows: Any = 0) -> Any:
@@ -113,6 +117,7 @@ class Renewal(Trust):
             "heard_from": 0,  # the round from which on the new model is heard
             "studies": False,  # whether it is to learn what levels follow
             "gained": 0.0,  # log odds of the latest block
+            "foretold": 0.0,  # and of all rounds in which both were far apart
             "asked_by": np.zeros(2),  # the ratios by which errors were larger, see `suspicion`
             "loudest": np.zeros(2),  # and the largest ones for which the new model has lost
             "by_look": False,  # whether it began as errors were explained, not as they grew
@@ -310,12 +315,12 @@ class Renewal(Trust):
         self.begin(anew, t, fresh, known, np.inf)
         self.rescale(anew, _errors(state, fresh, anew["studies"], known, self.smaller))
         anew["odds"] = np.full(len(anew["odds"]), -self.limit)
-        anew["gained"] = 0.0
+        anew["gained"] = anew["foretold"] = 0.0
         anew["ranges"] = strange.begin(anew["rows"].rows[0], fresh["t"], len(anew["odds"]) - 1)
         self._hear_from(anew, t)
         self._let_be_heard(anew, t)
         if is_explained:
-            anew["heard_from"], anew["far"][-1] = t, self.odds
+            anew["heard_from"], anew["far"][-1] = t, self.settled
             anew["doubted"] = anew["doubted"][:0]
 
     def _hear_from(self, anew, t):
@@ -392,15 +397,16 @@ class Renewal(Trust):
         enough = n_ahead if side > 0.0 else n_behind
         is_late = t - anew["since"] >= max(self.patience, past)
         is_late &= side < 0.0 or not counts
-        if side < 0.0 < anew["far"][-1]:
-            return is_late  # in most rows it may be the worse one
+        if side < 0.0 < anew["far"][-1]:  # in most rows it may be the worse one
+            # what is rare, and was told by rows, may not have come again yet
+            longest = self.patience * (1 if self._was_right(anew) else self.n_waits)
+            return t - anew["since"] >= max(longest, past)
         return is_late or abs(anew["surely"]) >= enough
 
     def _replaces(self, anew, state):
         """End a trial; tell whether the new one goes on in place of the old one."""
         has_won = bool(anew["odds"][-1] > 0.0 and anew["surely"] >= self.n_ahead)
-        # it was heard as rows had told why it began: that is not to have been right since
-        has_won |= bool(anew["far"][-1] > self.odds)
+        has_won |= self._was_right(anew)
         t, fresh = n_rows(state), anew["twin"]
         if anew["by_look"]:
             length = self.rest if has_won else self.n_looks * self.look
@@ -414,6 +420,10 @@ class Renewal(Trust):
             state |= in_place_of(state, fresh)
             anew["order_from"] = t + self.order_from
         return has_won
+
+    def _was_right(self, anew):
+        """Tell whether who was heard where both are far apart has been right there since."""
+        return bool(anew["foretold"] > 0.0 and anew["far"][-1] > 0.0)
 
     def _mixed(self, odds, scale, ours, theirs):
         """Mix forecasts by log odds: what is new moves them by `pull` usual errors until likely."""
@@ -437,7 +447,9 @@ class Renewal(Trust):
         state["gained"] += float(gains.sum())
         counts = (state["far"][-1] > -self.limit) & self._are_apart(scale, ours, theirs)
         of_far = np.clip(np.square(mine) - np.square(yours), -self.foretold, self.foretold)
-        return gains, np.where(counts, of_far.mean(axis=1), 0.0)
+        of_far = np.where(counts, of_far.mean(axis=1), 0.0)
+        state["foretold"] += float(of_far.sum())
+        return gains, of_far
 
 
 def long_errors(state):
