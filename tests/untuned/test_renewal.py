@@ -464,3 +464,37 @@ def test_a_new_model_that_missed_what_the_old_one_foretold_of_a_strange_row_has_
     anew["odds"][:] = 8.0
     renewal.learn(anew, zero + 50.0, zero + 40.0, zero + 20.0, zero)  # none has foretold it
     assert anew["odds"] == 8.0
+
+
+def asked_for_by_rows():
+    """Return what is known of a model that began as rows had explained what was in doubt."""
+    renewal, anew, state = remembered(np.ones(128), 1.0)
+    of_both = {"odds": np.full(1, -renewal.limit), "far": np.full(1, renewal.settled)}
+    anew |= {"twin": {"t": 341}, "studies": True, "by_look": True, "since": 0} | of_both
+    anew["ranges"] = np.array([[[-9.0], [9.0]]] * 2)  # no row is strange
+    renewal.rescale(anew, np.ones(1))
+    return renewal, anew, state
+
+
+@pytest.mark.parametrize(("theirs", "takes_over"), [(40.0, True), (0.0, False)])
+def test_who_was_asked_for_by_rows_takes_over_once_it_has_been_right(theirs, takes_over):
+    renewal, anew, state = asked_for_by_rows()
+    X = ours = np.zeros((1, 1))
+    assert renewal.mixed(anew, ours, ours + 200.0) == 200.0  # it is heard at once
+    assert renewal.mixed(anew, ours, ours + 9.0) < 0.1  # where both are far apart
+    renewal.learn(anew, X, ours + 40.0, ours, ours + theirs)  # what it is to know, or what nobody
+    assert not renewal._is_over(anew, renewal.patience - BLOCK, 2000)
+    assert renewal._is_over(anew, renewal.patience, 2000) == takes_over
+    n = renewal.patience * renewal.n_waits
+    assert not renewal._is_over(anew, n - BLOCK, 6000) or takes_over
+    assert renewal._is_over(anew, n, 6000)
+    assert renewal._was_right(anew) == takes_over
+    assert takes_over or not renewal._replaces(anew, state)
+
+
+def test_who_was_asked_for_by_rows_and_was_wrong_goes():
+    renewal, anew, state = asked_for_by_rows()
+    X = zero = np.zeros((3, 1))
+    renewal.learn(anew, X, zero, zero, zero + 40.0)
+    assert anew["far"][-1] < 0.0
+    assert not renewal._replaces(anew, state)
