@@ -53,6 +53,7 @@ def series(seed, n=700):
     return y + 3.0 * np.sin(np.arange(n) * np.pi / 12.0), rng
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(("size", "most"), [(6.0, 1.5), (12.0, 2.2)])
 def test_faults_of_all_sizes(size, most):
     """Errors of all other rows were 1.7 and 3.2 times those of who is told which are faulty."""

@@ -259,6 +259,7 @@ def cells_of(n=1100, seed=0):
     return np.column_stack([x, hour, weekday]), effects[hour, weekday] + np.sin(x)
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("kind", ["fast", "balanced", "classes", "two"])
 @pytest.mark.parametrize("delay", [0, 5])
 def test_cuts_and_copies_do_not_change_forecasts(kind, delay):

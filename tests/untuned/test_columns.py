@@ -555,7 +555,7 @@ def test_indicators_of_many_categories_are_seen_by_who_is_born_later(n_categorie
         assert not frequencies.size or (frequencies != 0.0).any() == are_seen
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("seed", range(4))
 def test_what_a_category_does_to_a_slope_is_learnt_and_costs_little_else(seed, monkeypatch):
     def losses():

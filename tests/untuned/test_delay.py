@@ -163,6 +163,7 @@ def rare_classes(seed, n=160):
     return codes, np.where(rng.uniform(size=n) < 0.02, 2, rng.integers(0, 2, size=n))
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize(
     ("seed", "delay", "budget"), [(0, 1, "fast"), (1, 5, "tiny"), (2, 23, "fast"), (3, 80, "tiny")]
 )

@@ -207,6 +207,7 @@ def test_what_stands_for_none_is_unlearnt_when_it_is_found(seed, share, length):
     assert losses[0] < 1.3 * losses[1]
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("cut", [1, 7, 150])
 def test_the_cut_does_not_change_what_is_unlearnt(cut):
     X, y = make_faulty_stream(

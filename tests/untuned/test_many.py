@@ -66,7 +66,7 @@ def in_rounds(taught, X, y, n):
     return taught, alone, together
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize("unit", [1.0, 1e-5])
 @pytest.mark.parametrize("first", [20, 55, 118, 1030, 500])
 def test_states_are_those_of_models_alone(first, unit):

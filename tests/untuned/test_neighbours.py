@@ -312,6 +312,7 @@ def places(n, seed):
     return X, levels[tuple((12 * X).astype(int).T)] + X[:, 0] + 0.1 * rng.normal(size=n)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(("budget", "share"), [("fast", 0.8), ("balanced", 0.92)])
 def test_what_places_have_in_common_is_learnt(budget, share):
     class Without(OnlineKernelRegressor):

@@ -101,6 +101,7 @@ def test_what_a_wave_tells_is_what_is_lost_without_it():
         assert_allclose(told[j], ridge(np.delete(Z, J, axis=1), Y, alpha)[1] - least, rtol=1e-6)
 
 
+@pytest.mark.long
 def test_few_waves_find_what_tells_among_inputs_that_do_not(monkeypatch):
     renew, ratios = Experts.renew_waves, []
     for seed in (0, 1, 2):
@@ -120,6 +121,7 @@ def test_rows_alone_are_as_blocks_when_waves_come():
     assert_rows_alone_are_as_blocks(tiny(), X, y, 1020)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("late", [3, 300])
 def test_so_are_they_with_late_labels(late):
     X, y = product(1060)

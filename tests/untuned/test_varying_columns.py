@@ -75,6 +75,7 @@ def of_one_kind(kind, seed):
     return X, y
 
 
+@pytest.mark.long
 def test_models_of_keys_meet_the_change_as_one_alone():
     kinds = "another unit", "varies less", "another level", "idle level", "none of them"
     streams = [of_one_kind(kind, seed) for seed, kind in enumerate(2 * kinds)]
