@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sklearn.ensemble  # noqa: F401  it loads the threads that are limited below
+from threadpoolctl import threadpool_limits
 
 # Without the variable no test can come to depend on the data unnoticed. It is kept under another
 # name, because xdist's workers inherit the environment of a process that has been here already.
@@ -18,6 +20,8 @@ _FOLDER = "SKLEARN_OKL_TESTS_DATA"
 _FULL = os.environ.get("OKL_FULL") == "1"
 _LONG = _FULL or os.environ.get("OKL_LONG") == "1"
 _LATER = pytest.StashKey()  # names of the tests that are no part of a first look
+if "PYTEST_XDIST_WORKER" in os.environ:  # a worker a core: threads of two would wait for each other
+    threadpool_limits(1, user_api="openmp")
 if "SKLEARN_OKL_DATA" in os.environ:
     os.environ[_FOLDER] = os.environ.pop("SKLEARN_OKL_DATA")
 
