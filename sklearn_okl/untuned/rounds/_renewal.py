@@ -117,7 +117,7 @@ class Renewal(Trust):
             "heard_from": 0,  # the round from which on the new model is heard
             "studies": False,  # whether it is to learn what levels follow
             "gained": 0.0,  # log odds of the latest block
-            "foretold": 0.0,  # and of all rounds in which both were far apart
+            "gained_apart": 0.0,  # and of all rounds in which both were far apart
             "asked_by": np.zeros(2),  # the ratios by which errors were larger, see `suspicion`
             "loudest": np.zeros(2),  # and the largest ones for which the new model has lost
             "by_look": False,  # whether it began as errors were explained, not as they grew
@@ -315,7 +315,7 @@ class Renewal(Trust):
         self.begin(anew, t, fresh, known, np.inf)
         self.rescale(anew, _errors(state, fresh, anew["studies"], known, self.smaller))
         anew["odds"] = np.full(len(anew["odds"]), -self.limit)
-        anew["gained"] = anew["foretold"] = 0.0
+        anew["gained"] = anew["gained_apart"] = 0.0
         anew["ranges"] = strange.begin(anew["rows"].rows[0], fresh["t"], len(anew["odds"]) - 1)
         self._hear_from(anew, t)
         self._let_be_heard(anew, t)
@@ -423,7 +423,7 @@ class Renewal(Trust):
 
     def _was_right(self, anew):
         """Tell whether who was heard where both are far apart has been right there since."""
-        return bool(anew["foretold"] > 0.0 and anew["far"][-1] > 0.0)
+        return bool(anew["gained_apart"] > 0.0 and anew["far"][-1] > 0.0)
 
     def _mixed(self, odds, scale, ours, theirs):
         """Mix forecasts by log odds: what is new moves them by `pull` usual errors until likely."""
@@ -448,7 +448,7 @@ class Renewal(Trust):
         counts = (state["far"][-1] > -self.limit) & self._are_apart(scale, ours, theirs)
         of_far = np.clip(np.square(mine) - np.square(yours), -self.foretold, self.foretold)
         of_far = np.where(counts, of_far.mean(axis=1), 0.0)
-        state["foretold"] += float(of_far.sum())
+        state["gained_apart"] += float(of_far.sum())
         return gains, of_far
 
 
