@@ -31,7 +31,7 @@ def stream(law, n, seed=0):
     return X, np.sin(2.0 * X[:, 0]) + X[:, 1] + LAWS[law](rng, X)
 
 
-@pytest.mark.parametrize("n", [40, pytest.param(560, marks=pytest.mark.long)])
+@pytest.mark.parametrize("n", [40, pytest.param(510, marks=pytest.mark.long)])
 def test_the_mixture_is_its_oracle(n):
     rng = np.random.default_rng(0)
     scores, scales = rng.standard_t(3, size=(n, 2)), rng.gamma(3.0, size=(n, 2))
