@@ -101,6 +101,7 @@ def test_a_number_that_comes_late_is_as_if_it_had_never_been_learnt(cut):
     assert model.n_faulty_[0] == faulty.sum()
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("pair", [65, 119])
 @pytest.mark.parametrize("n_columns", [0, 2])
 def test_a_number_counts_where_it_was_doubted_too(n_columns, pair):
@@ -438,6 +439,7 @@ COUNTS = {
 }
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", COUNTS)
 def test_the_largest_of_few_numbers_is_no_fault(name, seed):

@@ -179,6 +179,7 @@ def test_cells_that_are_far_off_are_told_by_rows_whose_labels_are_known(seed, de
         model.partial_fit(X[t : t + 1], y[t : t + 1])
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(("seed", "delay"), [(0, 30), (1, 12)])
 def test_rare_classes_of_a_category_are_told_by_rows_whose_labels_are_known(seed, delay):
     X, y = rare_classes(seed)

@@ -210,6 +210,7 @@ def test_errors_tell_of_an_order(delay):
     assert not errors_have_order(X, late[:20], 4, delay)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("arguments", [{"lags": 0}, {}, {"label_delay": 5}, {"budget": "tiny"}])
 @pytest.mark.parametrize("n", [128, 300])
 def test_files_whenever_it_is_asked(arguments, n):

@@ -132,8 +132,7 @@ def test_so_are_they_with_late_labels(late):
 
 
 def test_models_of_keys_are_as_alone_when_waves_come():
-    streams = [product(840, seed) for seed in range(4)]
-    assert_keys_are_as_alone(tiny(), [(X[: 840 - 3], y[: 840 - 3]) for X, y in streams])
+    assert_keys_are_as_alone(tiny(), [product(800, seed) for seed in (0, 1)])
 
 
 @pytest.mark.parametrize("late", [4, 40])
