@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 
 from sklearn_okl import AdaptedForecaster, OnlineForecaster, from_bytes, to_bytes
-from sklearn_okl.evaluation import crps_from_quantiles
 from sklearn_okl.series import _correction, _intervals
 from tests.oracles import series as oracle
 
@@ -17,40 +16,15 @@ H = 3
 ALPHA = np.arange(1, 20) / 20.0
 
 
-def adapted(horizon=H, **arguments):
-    own = OnlineForecaster(horizon, windows=(2, 4, 6), random_state=0, **arguments)
-    return AdaptedForecaster(horizon, forecaster=own, window=3)
+def adapted():
+    own = OnlineForecaster(H, windows=(2, 4, 6), random_state=0)
+    return AdaptedForecaster(H, forecaster=own, window=3)
 
 
 def stream(n_series=2, n=90, seed=0):
     rng = np.random.default_rng(seed)
     y = 2.0 * np.sin(np.arange(n) * 2 * np.pi / 6)[:, None] + rng.exponential(size=(n, n_series))
     return y, y[np.maximum(np.arange(n)[:, None] + np.arange(H) - 6, 0)]
-
-
-def told(y, first=100):
-    """Return quantiles (n, 19), and the ends of intervals, of each row but the first ones."""
-    base, found = np.full((len(y) + 1, 1), 3.0), []
-    model = adapted(1).fit(y[:first], base[:first])
-    for t in range(first, len(y)):
-        ends = model.predict_interval(base[t], coverage=np.abs(2.0 * ALPHA - 1.0) + 1e-12)[0]
-        ends = np.where(ALPHA < 0.5, ends[:, 0], ends[:, 1])
-        found.append([model.predict_quantiles(base[t], alpha=ALPHA)[0], ends])
-        model.partial_fit(y[t : t + 1], base[t : t + 1])
-    return np.moveaxis(found, 1, 0)
-
-
-@pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))]
-)
-@pytest.mark.parametrize(("draw", "most"), [("exponential", 0.985), ("normal", 1.004)])
-def test_where_errors_are_skewed_quantiles_know_it(draw, most, seed):
-    y = getattr(np.random.default_rng(seed), draw)(size=900)
-    of_sides, of_ends = told(y)
-    score = [crps_from_quantiles(y[300:], one[200:], ALPHA) for one in (of_sides, of_ends)]
-    assert score[0] < most * score[1]
-    shares = (y[300:, None] <= of_sides[200:]).mean(axis=0)
-    assert_allclose(shares[[1, 9, 17]], ALPHA[[1, 9, 17]], atol=0.05)
 
 
 def test_laws_are_those_of_a_loop_over_the_errors_of_forecasts():

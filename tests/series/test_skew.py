@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklearn_okl import OnlineForecaster
+from sklearn_okl import AdaptedForecaster, OnlineForecaster
 from sklearn_okl.evaluation import crps_from_quantiles
 from sklearn_okl.series import _intervals, _skew
 from tests.oracles import series as oracle
@@ -44,25 +44,33 @@ def test_sides_are_those_of_the_loop(horizon, m, seed):
         assert_allclose(quantiles[h, c], 1.0 + 2.0 * wanted, rtol=1e-9)
 
 
-def told(y, horizon=1, first=100):
-    """Return quantiles (n, 19), and the ends of intervals, of each row but the first ones."""
-    model = OnlineForecaster(horizon, windows=(2, 6, 12), random_state=0).fit(y[:first])
+def told(y, base=None, first=100):
+    """Return quantiles (n, 19), and the ends of intervals, of each row but the first ones.
+
+    Those of forecasts, or of a `base` (n, 1) that is corrected.
+    """
+    model, parts = OnlineForecaster(1, windows=(2, 6, 12), random_state=0), [y]
+    if base is not None:
+        model, parts = AdaptedForecaster(1, forecaster=model, window=3), [y, base]
+    model.fit(*(part[:first] for part in parts))
     found = []
     for t in range(first, len(y)):
-        ends = model.predict_interval(coverage=np.abs(2.0 * ALPHA - 1.0) + 1e-12)[0]
+        said = [part[t] for part in parts[1:]]
+        ends = model.predict_interval(*said, coverage=np.abs(2.0 * ALPHA - 1.0) + 1e-12)[0]
         ends = np.where(ALPHA < 0.5, ends[:, 0], ends[:, 1])
-        found.append([model.predict_quantiles(alpha=ALPHA)[0], ends])
-        model.partial_fit(y[t : t + 1])
+        found.append([model.predict_quantiles(*said, alpha=ALPHA)[0], ends])
+        model.partial_fit(*(part[t : t + 1] for part in parts))
     return np.moveaxis(found, 1, 0)
 
 
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))]
 )
+@pytest.mark.parametrize("is_corrected", [False, True])
 @pytest.mark.parametrize(("draw", "most"), [("exponential", 0.985), ("normal", 1.004)])
-def test_where_errors_are_skewed_quantiles_know_it(draw, most, seed):
+def test_where_errors_are_skewed_quantiles_know_it(draw, most, is_corrected, seed):
     y = getattr(np.random.default_rng(seed), draw)(size=900)
-    of_sides, of_ends = told(y)
+    of_sides, of_ends = told(y, np.full((900, 1), 3.0) if is_corrected else None)
     score = [crps_from_quantiles(y[300:], one[200:], ALPHA) for one in (of_sides, of_ends)]
     assert score[0] < most * score[1]
     shares = (y[300:, None] <= of_sides[200:]).mean(axis=0)

@@ -1,6 +1,7 @@
 """Banks of experts: online ridge regressions on features of one shape, learnt together."""
 
 from functools import cache
+from operator import itemgetter
 
 import numpy as np
 
@@ -58,6 +59,14 @@ class MaskedFeatures:
             shrunk = np.exp(-0.5 * (spreads[rows] @ np.square(frequencies)))  # (g, r, m)
             Z[:, rows, low:] *= np.tile(shrunk, 2)
         return Z
+
+
+def each_array(part, change):
+    """Return a part of a state with what `change` makes of each of its arrays."""
+    return {
+        name: change(value) if isinstance(value, np.ndarray) else value
+        for name, value in part.items()
+    }
 
 
 def n_heard(maps):
@@ -118,10 +127,7 @@ def add_members(bank, members, shape, rng, level=0.0, scales=None, unseen=()):
     bank["experts"]["theta"][places, 0] = level
     levels = np.broadcast_to(level, n_targets)
     bank["experts"]["b"][places, 0] = np.multiply.outer(fresh["alpha"], levels)
-    maps = {
-        name: part.copy() if isinstance(part, np.ndarray) else part
-        for name, part in bank["features"].items()
-    }
+    maps = each_array(bank["features"], np.copy)
     for k, member in enumerate(members, low):
         seen = shape.seen(member["lags"], member["trees"])
         seen[np.array(unseen, dtype=int)] = False
@@ -154,13 +160,8 @@ def awake(bank, ago=0):
     n = len(bank["members"])
     if n == len(bank["features"]["masks"]) and not ago:
         return bank
-    part = {
-        part: {
-            name: value[:n] if isinstance(value, np.ndarray) else value
-            for name, value in bank[part].items()
-        }
-        for part in ("features", "experts")
-    }
+    those = itemgetter(slice(n))
+    part = {name: each_array(bank[name], those) for name in ("features", "experts")}
     if ago:
         part["experts"]["theta"] = part["experts"]["past"][:, -ago]
     return part

@@ -8,6 +8,7 @@ and of new units nothing is known here.
 
 from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ._banks import (
     MaskedFeatures,
     add_members,
     awake,
+    each_array,
     forget_target,
     inputs_of,
     learner_of,
@@ -252,10 +254,7 @@ class Experts:
             chosen[BORN] = min(born)[1]
         for name, k in chosen.items():
             bank = state["banks"][name]
-            maps = {
-                name: part[k : k + 1] if isinstance(part, np.ndarray) else part
-                for name, part in bank["features"].items()
-            }
+            maps = each_array(bank["features"], itemgetter(slice(k, k + 1)))
             yield MaskedFeatures.transform(maps, inputs_of(bank, seen))[0]
 
     def without_lags(self, state):
@@ -396,7 +395,7 @@ class Experts:
             self._shares_of_two(banks, shares)[columns],
         )
         scales = np.zeros(bank["features"]["scales"].shape[1])
-        scales[columns] = sum(part / max(part.sum(), _TINY) for part in of_both)
+        scales[columns] = sum(map(_in_shares, of_both))
         scales = _balanced(np.sqrt(scales), columns, self.constants.least_scale)
         renew(bank, scales, np.random.RandomState(seed), shares)
 
@@ -417,8 +416,7 @@ class Experts:
         ]
         shares = np.zeros(shape.n_columns)
         for bank, k in best[: self.constants.teachers]:
-            squares = slopes(bank, k, columns, shares_of_targets)
-            shares[columns] += squares / max(squares.sum(), _TINY)
+            shares[columns] += _in_shares(slopes(bank, k, columns, shares_of_targets))
         return _balanced(np.sqrt(shares), columns, self.constants.least_scale)
 
     def _shares_of_two(self, banks, shares_of_targets):
@@ -534,6 +532,11 @@ class Experts:
             rooms[name] = low, low + len(bank["features"]["masks"])
             low = rooms[name][1]
         return rooms
+
+
+def _in_shares(squares):
+    """Return numbers, none of them below 0, over their sum."""
+    return squares / max(squares.sum(), _TINY)
 
 
 def _balanced(scales, columns, least):

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..._linalg import inverse_spd
 from ..._tail import Shared
-from ._banks import frequencies_of, learner_of
+from ._banks import each_array, frequencies_of, learner_of
 from ._draws import drawn, keep_waves
 
 _LITTLE = 0.25  # share of what a wave tells in the mean, below which it goes
@@ -46,7 +46,7 @@ def renew(bank, scales, rng, shares=None):
     Of several targets what waves tell counts by their `shares` (q,). Of late labels nothing is
     heard: what waves tell is what those say that are known.
     """
-    experts, learner, maps = bank["experts"], learner_of(bank), dict(bank["features"])
+    experts, learner, maps = bank["experts"], learner_of(bank), bank["features"]
     learner._open(experts)
     width, m = experts["b"].shape[1], int(maps["n_frequencies"])
     A, P = (experts[name][0] for name in ("A", "P"))
@@ -62,31 +62,26 @@ def renew(bank, scales, rng, shares=None):
     frequencies = frequencies_of(maps)[0]
     frequencies[:, gone] = 0.0
     frequencies[np.ix_(seen, gone)] = drawn(bank["members"][0], scales[seen], len(gone), rng)
-    maps = {
-        name: part.copy() if isinstance(part, np.ndarray) else part for name, part in maps.items()
-    }
+    maps = each_array(maps, np.copy)
     keep_waves(maps, 0, frequencies)
     bank["features"] = Shared(maps)
     _forget(experts, waves[gone].ravel())
 
 
-def _told(P, theta, waves):
-    """Return by how much sums of squares (m, q) would grow without each of the waves (m, 2)."""
-    of_waves = P[waves[:, :, None], waves[:, None, :]]
-    return (theta[waves] * np.linalg.solve(of_waves, theta[waves])).sum(axis=1)
+def _told(P, theta, places):
+    """Return by how much sums of squares (n, q) would grow without features, n sets of k places."""
+    of_these = P[places[:, :, None], places[:, None, :]]
+    return (theta[places] * np.linalg.solve(of_these, theta[places])).sum(axis=1)
 
 
 def _forget(experts, places):
     """Let features of the first expert in some places be such that have been zero so far."""
     A, P, b, theta = (experts[name][0] for name in ("A", "P", "b", "theta"))
-    of_waves = P[np.ix_(places, places)]
-    lost = theta[places] * np.linalg.solve(
-        of_waves, theta[places].reshape(len(places), -1)
-    ).reshape(theta[places].shape)
-    experts["squares"][0] += lost.sum(axis=0)
+    lost = _told(P, theta.reshape(len(theta), -1), places[None])[0]
+    experts["squares"][0] += lost.reshape(theta.shape[1:])
     if "past" in experts:
         past = experts["past"][0].reshape(len(experts["past"][0]), len(b), -1)
-        past -= P[:, places] @ np.linalg.solve(of_waves, past[:, places])
+        past -= P[:, places] @ np.linalg.solve(P[np.ix_(places, places)], past[:, places])
         past[:, places] = 0.0
     A[places], A[:, places], b[places] = 0.0, 0.0, 0.0
     A[places, places] = experts["alpha"][0]
