@@ -153,6 +153,7 @@ def test_an_aggregator_of_one_expert_comes_back(kind, n):
     np.testing.assert_array_equal(from_bytes(to_bytes(model)).predict(X), model.predict(X))
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("label_delay", [0, 3])
 @pytest.mark.parametrize("classes", [["no", "yes"], [2**60, 2**60 + 1], [False, True]])
 def test_labels_of_late_experts_come_back(classes, label_delay):

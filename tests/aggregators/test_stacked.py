@@ -47,6 +47,7 @@ def steps(wild=(), n=400, step=40):
     return F, y
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("delay", [0, 3])
 @pytest.mark.parametrize("wild", [(), (90, 130, 170, 210)])
 def test_who_leads_beyond_the_range_by_definition(wild, delay):
@@ -174,6 +175,7 @@ def test_it_mixes_models():
     assert abs(len(pickle.dumps(model.partial_fit(X, y))) - size) < 64
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_a_trend_leaves_the_range_that_late_targets_have_shown(seed, sign):

@@ -242,6 +242,7 @@ def test_tvaw_equals_the_literal_loop():
     assert model.weights_.shape == (8,)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("size", [1e6, 1e8])
 @pytest.mark.parametrize(
     "model",
@@ -298,6 +299,7 @@ def test_the_second_level_on_large_forecasts_is_exact():
     assert_allclose(large, 1e8 * small, rtol=0.0, atol=1e-7 * np.abs(y).max())
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("unit_of_X", "unit_of_y"), [(1e-6, 1.0), (1.0, 1e5), (1.0, 1e7)])
 def test_with_inputs_or_targets_of_unit_size_forecasts_hang_on_no_cut(unit_of_X, unit_of_y, seed):

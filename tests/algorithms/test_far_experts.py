@@ -66,6 +66,7 @@ def test_an_expert_that_is_far_off_at_first_is_got_over(far, later, most, aggreg
     assert mean_loss(mixture(F, aggregator), F, y, 1000) < most * calm
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("delay", [1, 5, 24, 60])
 @pytest.mark.parametrize("rule", [BOARegressor, MLPolyRegressor, SquintRegressor])
 def test_late_targets_make_the_first_rounds_more(rule, delay):
@@ -131,6 +132,7 @@ def wild(seed, n=120):
     return F, y
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("delay", [0, 1, 7])
 @pytest.mark.parametrize("seed", range(4))
 def test_equals_the_literal_loop(seed, delay):
@@ -157,6 +159,7 @@ def test_equals_the_literal_loop(seed, delay):
         assert_allclose(asked, np.concatenate(parts)[told], rtol=1e-9)
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("delay", [0, 1, 5, 40])
 @pytest.mark.parametrize("has_fault", [False, True])
 def test_any_cut_is_the_same(has_fault, delay):

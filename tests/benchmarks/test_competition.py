@@ -11,6 +11,7 @@ from benchmarks import competition
 from benchmarks.__main__ import main
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("flags", [[], ["--alone"]])
 def test_scores_of_made_series(flags, tmp_path, capsys, monkeypatch):
     rng, lines, last = np.random.default_rng(0), ["unique_id,period,split,y"], []

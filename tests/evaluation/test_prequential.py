@@ -463,6 +463,7 @@ def test_the_initial_forecast_is_that_of_all_rows_before_the_first_label():
         assert zero.mean_loss == pytest.approx(np.mean(zero.losses))
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("initial_forecast", [np.nan, 1000.0])
 @pytest.mark.parametrize("n_targets", [1, 2])
 @pytest.mark.parametrize("n_missing", [10, 60])

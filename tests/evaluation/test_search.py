@@ -68,6 +68,7 @@ def test_the_race_is_a_loop_over_candidates(estimator, grid, seed):
     assert search.results_["rank_loss"][search.best_index_] == 1
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("D", [0, 2])
 def test_rows_without_a_target_rank_nobody(seed, D):

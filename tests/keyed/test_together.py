@@ -143,6 +143,7 @@ def kept():
     return model
 
 
+@pytest.mark.long
 def test_copies_files_and_stores_go_on_as_the_model_does(kept, tmp_path):
     keys, X, y = even(3, seed=1)
     others = [copy.copy(kept), copy.deepcopy(kept), pickle.loads(pickle.dumps(kept))]

@@ -249,6 +249,7 @@ def nearly_collinear(kind, size, seed, n=150, d=3):
     return X, y
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("forecaster", ["vaw", "ridge"])
 @pytest.mark.parametrize("forgetting", [1.0, 0.97])
 @pytest.mark.parametrize("kind", ["equal", "near", "level"])

@@ -273,6 +273,7 @@ def test_intervals_are_asked_for_by_their_own_coverage_only(coverage):
             asked.predict_interval(X[:3], 0.7)
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("tracker", TRACKERS, ids=lambda one: type(one).__name__)
 def test_probabilities_that_are_none_count_as_equal_ones(tracker):
     X, y = labels(120)

@@ -130,6 +130,7 @@ def test_frames_are_looked_at_and_quantiles_are_arrays():
         model.predict_quantiles(asked.set_axis(index[81:84]))
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize(
     ("words", "arguments"),
     [

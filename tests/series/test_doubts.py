@@ -346,6 +346,7 @@ def test_the_same_far_cell_in_rows_after_one_another(known_ahead):
     assert_allclose(model.predict(future), told.predict(future), rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(("number", "first"), [(-9999.0, 17), (-9999.0, 60), (-12.0, 60)])
 def test_a_number_that_comes_in_long_runs_stands_for_none(number, first):
     """Of -9999 in runs from row 17 on errors were a thousand times those of who was told."""
@@ -452,6 +453,7 @@ def test_the_largest_of_few_numbers_is_no_fault(name, seed):
     assert abs(forecasts.mean() - y[100:].mean()) < 0.25 * y.std()
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", COUNTS)
 def test_a_number_that_stands_for_none_is_found_among_counts(name, seed):
@@ -522,6 +524,7 @@ def test_a_number_that_comes_at_any_time_is_no_closed_day():
     assert model.n_faulty_[0] == closed.sum() > 8
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("first_hour", [0, 5, 11])
 def test_quiet_nights_are_values(first_hour):
     hour = (np.arange(600) + first_hour) % 24

@@ -7,6 +7,7 @@ from numpy.testing import assert_array_equal
 from sklearn_okl import OnlineForecaster, from_bytes, to_bytes
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("n", [1, 5, 6, 7, 30])
 @pytest.mark.parametrize("has_gap", [False, True])
 def test_files_of_a_young_series_and_of_one_with_a_gap(n, has_gap):
@@ -18,6 +19,7 @@ def test_files_of_a_young_series_and_of_one_with_a_gap(n, has_gap):
     assert_array_equal(again.prequential_predict(y[n:]), model.prequential_predict(y[n:]))
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("n", [20, 35, 70, 130])
 def test_files_of_a_series_in_which_a_number_stands_for_none(n):
     rng = np.random.default_rng(n)

@@ -266,6 +266,7 @@ def test_a_series_without_a_name_goes_on_whatever_its_name_was(names):
         OnlineForecaster(2, **SMALL).fit(pd.Series(y, name="a")).partial_fit(pd.Series(y, name="b"))
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("has_columns", [False, True])
 @pytest.mark.parametrize("kind", ["datetimes", "datetimes in a zone", "dates", "periods"])
 def test_dates_in_an_index_of_objects_are_dates(kind, has_columns):
@@ -366,6 +367,7 @@ def test_a_step_that_later_labels_tell_may_be_finer_than_the_first_unit():
     assert list(model.predict().index) == list(index[60:])
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("freq", ["SMS", "2SMS", "SM"])
 @pytest.mark.parametrize("first", ["2023-01-20", "2024-02-01"])
 @pytest.mark.parametrize("zone", [None, "Europe/Berlin"])

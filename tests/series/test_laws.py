@@ -347,6 +347,7 @@ def test_units_and_offsets_of_columns_do_not_matter(known_ahead, seed, n_series)
         assert_allclose(said, plain, rtol=0.0, atol=off)
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("lead", [1, 31, 64, 300])
 @pytest.mark.parametrize("is_dated", [False, True])
 def test_rows_before_the_first_value_teach_nothing(lead, is_dated):

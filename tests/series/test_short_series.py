@@ -17,6 +17,7 @@ def over_the_latest(y, horizon, **arguments):
     return errors / np.abs(y[-horizon - 1] - y[-horizon:]).mean()
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("n", [8, 14, 20, 40])
 def test_a_trend_is_followed(n):
     ratios = []
@@ -37,6 +38,7 @@ def test_a_walk_is_not_taken_for_a_trend(n):
     assert np.exp(np.mean(np.log(ratios))) < 1.2
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("n", [10, 16, 24, 40])
 def test_a_season_that_is_named_is_known_after_two_cycles(n):
     ours, again = [], []
@@ -100,6 +102,7 @@ def test_first_rates_are_those_of_means_and_lines():
     assert_allclose((slope, level), (line[0], np.polyval(line, 4)), rtol=1e-9)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("n", [20, 40])  # a look amid a block brings the rows so far into sums
 @pytest.mark.parametrize("size", [0.0, 5.0])
 def test_what_a_twin_learns_is_not_heard_by_the_model(n, size):

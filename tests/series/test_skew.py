@@ -77,6 +77,7 @@ def test_where_errors_are_skewed_quantiles_know_it(draw, most, is_corrected, see
     assert_allclose(shares[[1, 9, 17]], ALPHA[[1, 9, 17]], atol=0.05)
 
 
+@pytest.mark.long
 def test_sides_that_are_exchanged_are_soon_those():
     rng = np.random.default_rng(3)
     y = rng.exponential(size=1600) * np.where(np.arange(1600) < 500, 1.0, -1.0)

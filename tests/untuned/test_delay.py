@@ -91,6 +91,7 @@ def size_but_for_past(model):
     return len(pickle.dumps(model)) - sum(part.nbytes for part in past) - len(trees)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(("seed", "delay"), [(0, 33), (1, 20), (3, 19)])
 def test_first_rows_may_be_cut_anywhere_where_all_experts_say_the_same(seed, delay):
     rng = np.random.default_rng(seed)
@@ -226,6 +227,7 @@ def test_files_while_targets_are_late(make, delay, budget):
     assert_allclose(model.predict(X[:9]), whole.predict(X[:9]), rtol=1e-9)
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("n", [1, 4, 12, 40])
 @pytest.mark.parametrize("budget", ["fast", "tiny"])
 def test_files_while_gaps_of_a_text_column_wait(budget, n):

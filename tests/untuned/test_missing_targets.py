@@ -103,6 +103,7 @@ def test_all_targets_missing_and_weights():
         fast().fit(X, np.where(some, y, np.nan), weights[:80])
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize(
     "options", [{}, {"label_delay": 2}, {"lags": 0, "spread": "rows"}, {"trees": Ridge()}], ids=str
 )
@@ -185,6 +186,7 @@ GAPS = {
 }
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("kind", GAPS)
 def test_targets_are_missing_in_whatever_holds_them(kind):
     X, expected, _ = stream(40)

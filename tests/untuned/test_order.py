@@ -66,6 +66,7 @@ def test_where_lags_tell_kernels_see_them(seed):
     assert order_of(model) == MAYBE
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("seed", range(3))
 def test_where_lags_tell_later_a_model_begins_that_sees_them(seed):
     X, y = stream("lags tell later", 1800, seed)
@@ -179,6 +180,7 @@ def by_a_sign(rng, n):
     return X, y
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("rows_of", [logistic_map, weekly, walk, by_a_sign])
 def test_first_rows_tell_of_an_order(rows_of):
     as_they_are, permuted = orders(rows_of)

@@ -185,6 +185,7 @@ def streams_on_which_rows_tell_nothing(n=1500):
     }
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("name", streams_on_which_rows_tell_nothing())
 def test_where_rows_tell_nothing_little_is_lost_to_running_sizes(name):
     errors, factors, first = streams_on_which_rows_tell_nothing()[name]

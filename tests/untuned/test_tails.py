@@ -101,6 +101,7 @@ def test_they_are_seen_by_who_is_born_later():
         assert not frequencies.size or (frequencies != 0.0).any() == (name == "born")
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("budget", ["fast", "tiny"])
 @pytest.mark.parametrize("delay", [0, 5])
 def test_cuts_do_not_change_forecasts(budget, delay):

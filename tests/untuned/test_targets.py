@@ -308,6 +308,7 @@ def test_a_classifier_meets_no_fence():
     assert (forecasts & labels)[2000:].sum() >= 0.7 * labels[2000:].sum()
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("budget", ["tiny", "fast"])
 def test_the_largest_of_few_counts_is_no_fault(budget, seed):

@@ -194,6 +194,7 @@ def test_a_line_goes_on_through_an_input_that_grows_faster_and_faster(budget, se
     assert np.abs(errors[100:]).max() < 1.0
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("level", [6.0, 12.0, -15.0])
 @pytest.mark.parametrize(("budget", "seed"), [("tiny", 0), ("fast", 1), ("fast", 2)])
 def test_a_line_goes_on_at_a_new_level(budget, seed, level):
@@ -206,6 +207,7 @@ def test_a_line_goes_on_at_a_new_level(budget, seed, level):
     assert np.abs(errors[752:]).max() < 0.16 * abs(level)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("level", [12.0, 20.0])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_level_that_says_nothing_of_the_target_costs_no_more_than_a_line(seed, level):
