@@ -9,6 +9,7 @@ import numpy as np
 
 from .._delay import late
 from ..learners import VAWRegressor
+from . import _apart as apart
 from . import _boas, _limits, _two_boas
 from ._fading_means import known_likelihoods, learn_likelihoods, likelihood_paths
 
@@ -22,14 +23,19 @@ class Side:
         self.limits, self.scales = limits, scales
         self._mixture, self._state, self._ago = mixture, state, ago
 
+    @property
+    def rounds(self):
+        """The faded count (..., q, 1) of the rounds before each row, whatever their weights."""
+        n, fading = self.limits[..., 2:], self._mixture.fadings[-1]
+        return (1.0 - fading**n) / (1.0 - fading)
+
     def give_way(self, F):
         """Let limits give way to the best expert of late; return what that was decided by."""
         beyond = _limits.are_beyond(F, self.limits)
         if not self._mixture.fadings or not np.logical_or.reduce(beyond, axis=None):
             return None
         losses, _ = known_likelihoods(self._state["fading"][-1], self._ago)
-        rounds = _faded_rounds(self.limits[..., 2:], self._mixture.fadings[-1])
-        led = _limits.leading(F, beyond, losses, rounds)
+        led = _limits.leading(F, beyond, losses, self.rounds)
         self.limits, found = _limits.given_way(self._state, F, self.limits, *led, self._ago)
         return found
 
@@ -51,9 +57,19 @@ class Learning(Side):
     def latest_losses(self, F):
         squares = np.square(np.where(np.isnan(F), 0.0, F) - self._y[..., None])
         state, fading = self._state["fading"][-1], self._mixture.fadings[-1]
-        losses = likelihood_paths(state, squares, fading, self._weights)["losses"]
-        known = late(losses[:-1], state["past"]["losses"])[0]
-        return known, _faded_rounds(self.limits[..., 2:], fading)
+        paths = likelihood_paths(state, squares, fading, self._weights)
+        return [late(path[:-1], state["past"][name])[0] for name, path in paths.items()]
+
+    def shares(self, a, b, learns=True):
+        found, known = apart.learn(self._state["apart"], a, b, self._y, self._weights)
+        if learns:
+            self._state["apart"] = known
+        return found
+
+    def asking(self):
+        """Return the side of the same rows before they are learnt."""
+        ago = len(self._state["past"])
+        return Asking(self._mixture, self._state, self.limits, self.scales, ago)
 
     def first(self, F):
         factors = _boas.factors_of(len(F), self._weights)
@@ -85,8 +101,13 @@ class Asking(Side):
     """The side of a round that asks only, by what was known some rounds ago."""
 
     def latest_losses(self, F):
-        losses, _ = known_likelihoods(self._state["fading"][-1], self._ago)
-        return losses, _faded_rounds(self.limits[..., 2:], self._mixture.fadings[-1])
+        return known_likelihoods(self._state["fading"][-1], self._ago)
+
+    def shares(self, a, b):
+        return apart.shares(apart.known_ago(self._state["apart"], self._ago), a, b)
+
+    def asking(self):
+        return self
 
     def first(self, F):
         return _boas.forecast(self._state["experts"], F, self._ago)[..., 0]
@@ -107,14 +128,12 @@ class Asking(Side):
 class AskingLines(Asking):
     """The side of a round whose regressions forecast by the ridge solution, without shrinkage."""
 
+    def shares(self, a, b):
+        return np.zeros(a.shape)  # experts are asked one by one
+
     def corrections(self, D, base):
         for stack, state in zip(self._mixture.stacks, self._state["stacks"], strict=True):
             yield regression(*stack, True)._forecast(state, D).T
-
-
-def _faded_rounds(n, fading):
-    """Return the faded count of so many rounds, whatever their weights."""
-    return (1.0 - fading**n) / (1.0 - fading)
 
 
 @cache

@@ -17,6 +17,7 @@ from ..base._convex import EXPERT_CONSTRAINTS, TILE_SIZE, learn_awake
 from ..base._weights_summary import SummaryOfWeights
 from ..features._moments import paths
 from ..features._units import deviations, mean_and_variance
+from . import _apart as apart
 from . import _boas, _limits, _two_boas
 from ._fading_means import means_of, start_likelihoods
 from ._sides import Asking, AskingLines, Learning, regression
@@ -48,7 +49,8 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
     n_direct : int, default=0
         How many experts, the first ones, the last BOA hears directly too, such as naive forecasts
         that are hard to beat. In each round those are left out, at both levels, whose recent loss
-        is above 1.2 times that of the best other expert.
+        is above 1.2 times that of the best other expert. Where they part with all others, see
+        below.
     margin : float, default=0.1
         Share of the range of the past targets by which what is forecast may leave it.
 
@@ -91,6 +93,11 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
     these: after rounds in which all were far off, first ones or those of a new level, the rates of
     the plain one are too low for thousands of rounds to tell the ways apart. The plain one knows
     better where rare large errors are what counts. What both say is mixed by likelihoods that fade.
+
+    *Where naive forecasts part.* If the direct experts and all others are suddenly far apart, as
+    where inputs show that a target will jump, all are asked again without the direct ones, and the
+    forecast goes a part of the way: by odds that others are right where both part by about as far,
+    even at first. So jumps are soon believed, though naive forecasts have lost less in between.
 
     *Theorem.* That of the first BOA [1]_: with :math:`r_{k,t}` the difference of the losses, its
     regret against expert k, its forecasts clipped as above, is of the order of
@@ -203,6 +210,7 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
             "fading": [start_likelihoods(n_targets, n_features, late) for _ in self.fadings],
             "stacks": [one._start(n_features, bank=bank, late=late) for one in regressions],
             "last": _two_boas.start(n_targets, n_ways, late),
+            **({"apart": apart.start(n_targets, late)} if self.n_direct and self.fadings else {}),
         } | _limits.start(n_targets, late)
 
     def _forget_target(self, state, j):
@@ -258,6 +266,8 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
             alike = np.broadcast_to(known, (n, *np.shape(known)))
             part[name] = late(alike, part[name])[1]
         _limits.wait(state, n)
+        if "apart" in state:
+            apart.wait(state["apart"], n)
         _boas.wait(state["experts"], n)
         _two_boas.wait(state["last"], n)
 
@@ -300,11 +310,12 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
             rows = slice(low, low + n)
             side = Learning(self, state, limits, scales, y, weights, rows)
             n_within = self._n_within(F[rows], heard, side)
-            if n_within < len(side.limits):
-                rows = slice(low, low + max(n_within, 1))
+            n_alike = min(n_within, self._n_near(F[rows], heard, side))
+            if n_alike < len(side.limits):
+                rows = slice(low, low + max(n_alike, 1))
                 side = Learning(self, state, limits, scales, y, weights, rows)
             forecasts[rows], limits[rows] = self._round(F[rows], heard, side, n_within == 0)
-            low, n = low + len(side.limits), min(2 * n, most) if n_within else 1
+            low, n = low + len(side.limits), min(2 * n, most) if n_alike else 1
         return forecasts, limits
 
     def _forecast_rows(self, state, F, scales, heard=None, ago=0):
@@ -344,9 +355,45 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         if may_lead:
             side.give_way(_awake(F, heard))
         everybody = _limits.sane(F, side.limits)
+        F, two = self._heard(everybody, heard, side)
+        shares = side.shares(*two) if two else None
+        if shares is None or not shares.any():
+            return self._mixed(everybody, F, side), side.limits
+        n, others = self.n_direct, F.copy()
+        others[..., :n] = np.where(shares[..., None] > 0.0, np.nan, F[..., :n])
+        without = self._mixed(everybody, others, side.asking())
+        forecasts = self._mixed(everybody, F, side)
+        return forecasts + shares * (without - forecasts), side.limits
+
+    def _heard(self, everybody, heard, side):
+        """Return forecasts (n, q, K), NaN of who has no say, and the means of two kinds of experts.
+
+        These are of the direct ones and of all others, (n, q), NaN where there are none; none of
+        the two without direct experts.
+        """
         F = _awake(everybody, heard)
-        if self.n_direct and self.fadings:
-            F = self._without_hopeless(F, *side.latest_losses(F))
+        if not (self.n_direct and self.fadings):
+            return F, []
+        known = side.latest_losses(F)
+        F, n = self._without_hopeless(F, known[0], side.rounds), self.n_direct
+        shapes = F.shape, (*F.shape[:-1], 1)
+        losses, rounds = (np.broadcast_to(*one) for one in zip(known, shapes, strict=True))
+        two = []
+        for part in (slice(0, n), slice(n, None)):
+            there = ~np.isnan(F[..., part]).all(axis=-1)
+            mean = np.full(there.shape, np.nan)
+            mean[there] = means_of(F[..., part][there], losses[..., part][there], rounds[there])
+            two.append(mean)
+        return F, two
+
+    def _n_near(self, F, heard, side):
+        """Return how many rows come before one in which direct experts and others are far apart."""
+        _, two = self._heard(_limits.sane(F, side.limits), heard, side)
+        are_apart = side.shares(*two, learns=False).any(axis=-1) if two else np.zeros(1, dtype=bool)
+        return int(are_apart.argmax()) if are_apart.any() else len(F)
+
+    def _mixed(self, everybody, F, side):
+        """Return forecasts (n, q) of F (n, q, K), NaN of who has no say, and `everybody`."""
         n_means = 1 + len(self.fadings)
         n_ways = n_means + len(self.stacks)
         ways = np.empty((*F.shape[:-1], n_ways + self.n_direct))
@@ -359,7 +406,7 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
             ways[..., k] = base + side.scales * part
         ways[..., n_means:n_ways] = _limits.sane(ways[..., n_means:n_ways], side.limits)
         ways[..., n_ways:] = F[..., : self.n_direct]
-        return side.last(_apart(ways, side.scales)), side.limits
+        return side.last(_apart(ways, side.scales))
 
     def _n_within(self, F, heard, side):
         """Return how many rows come before one that the best expert leads beyond the limits."""
@@ -367,8 +414,8 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         beyond = _limits.are_beyond(F, side.limits)
         if not self.fadings or not np.logical_or.reduce(beyond, axis=None):
             return len(F)
-        losses, rounds = side.latest_losses(_limits.sane(F, side.limits))
-        is_led = _limits.leading(F, beyond, losses, rounds)[0].any(axis=-1)
+        losses, _ = side.latest_losses(_limits.sane(F, side.limits))
+        is_led = _limits.leading(F, beyond, losses, side.rounds)[0].any(axis=-1)
         return int(is_led.argmax()) if is_led.any() else len(F)
 
     def _without_hopeless(self, F, losses, rounds):

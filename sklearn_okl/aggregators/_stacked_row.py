@@ -6,12 +6,14 @@ gives up where the best expert of late leads beyond the range of the targets: th
 way, which is a matter of blocks.
 """
 
+from copy import copy
 from functools import cache
 from math import inf, log
 from typing import NamedTuple
 
 import numpy as np
 
+from . import _apart as apart
 from . import _boas, _limits, _sides, _two_boas
 from ._boas import sleep_of
 from ._fading_means import log_likelihoods_of
@@ -89,6 +91,8 @@ class MixtureRow:
         last, stacks = self.state["last"], self.state["stacks"]
         parts = [self.losses, self.rounds, *self.boas.written, last["usual"], self.state["limits"]]
         parts += [last["likelihoods"][name] for name in ("losses", "rounds")]
+        if "apart" in self.state:
+            parts.append(self.state["apart"]["known"])
         return parts + [one[name] for one in stacks for name in _OF_STACKS if name in one]
 
     @property
@@ -115,15 +119,54 @@ class MixtureRow:
         of_round = t, asleep.tobytes()
         if of_round != self.of_round:
             self.of_round, self.before = of_round, self._known_before(asleep)
-        before, self.scales = self.before, scales
+        before, self.scales, self.of_two = self.before, scales, None
         everybody = self.everybody = _limits.sane(F, before.limits)
         beyond = (everybody != F) > asleep
         if beyond.any() and self._are_led(F, asleep, beyond):
             return None
-        F, sleep = everybody.copy(), before.sleep
+        n, sleep = self.mixture.n_direct, before.sleep
+        if not n or (sleep is not None and sleep.asleep[:, :n].all()):
+            return self._mixed()
+        self.of_two = self._two_means(everybody)
+        shares = apart.shares(self.state["apart"]["known"], *self.of_two)
+        if not shares.any():
+            return self._mixed()
+        without = self._without_direct(asleep, shares > 0.0)
+        forecasts = self._mixed()
+        return forecasts + shares * (without - forecasts)
+
+    def _two_means(self, F):
+        """Return the means (q,) of direct experts and of all others, NaN where there are none."""
+        n, before, means = self.mixture.n_direct, self.before, []
+        asleep = np.zeros(F.shape, dtype=bool) if before.sleep is None else before.sleep.asleep
+        for part in (slice(0, n), slice(n, None)):
+            silent = asleep[:, part]
+            losses = np.where(silent, np.inf, self.losses[:, -1, part])
+            there = ~silent.all(axis=-1)
+            weights = np.exp(log_likelihoods_of(losses[there], self.rounds[there, -1]))
+            known = np.where(silent, 0.0, F[:, part])[there]
+            mean = np.full(len(F), np.nan)
+            mean[there] = np.add.reduce(weights * known, axis=-1) / np.add.reduce(weights, axis=-1)
+            means.append(mean)
+        return means
+
+    def _without_direct(self, asleep, which):
+        """Return forecasts (q,) of the same row without the direct experts of some targets (q,)."""
+        other, n = copy(self), self.mixture.n_direct  # what the row is taught by stays as it is
+        asleep = asleep.copy()
+        asleep[:, :n] |= which[:, None]
+        other.before = other._known_before(asleep)
+        return other._mixed()
+
+    def _mixed(self):
+        """Return the forecasts (q,) of who is awake."""
+        before, scales = self.before, self.scales
+        F, sleep = self.everybody.copy(), before.sleep
         if sleep is not None:
             np.copyto(F, 0.0, where=sleep.asleep)
         means = _boas.mixed_row(before.weights, _boas.pairs_of(F))
+        if self.of_two is None:  # without direct experts, the slowest mean is that of all others
+            self.of_two = np.full(len(F), np.nan), means[:, -1]
         first, self.base = _boas.within_row(means[:, :1], F, sleep), means[:, 1]
         self.of_experts, self.of_boa = (F, sleep), first
         ways = self._ways(first, means, F, scales)
@@ -184,6 +227,9 @@ class MixtureRow:
         _two_boas.teach_likelihoods(last, self.last, y, factors[:, 2], n_remembered, weight)
         of_each = self.of_experts, self.of_ways
         self.boas.teach(self.known_ways, of_each, target, factors, (None, _two_boas.bound))
+        if self.mixture.n_direct:
+            known = apart.after_row(state["apart"]["known"], *self.of_two, y, weight)
+            state["apart"] = state["apart"] | {"known": known}
         squares = self.everybody - target
         np.copyto(squares, self.of_boa - target, where=self.missing)
         squares *= squares

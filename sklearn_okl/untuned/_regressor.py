@@ -207,8 +207,8 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
 
     *Mixture.* That of :class:`StackedBOARegressor`: BOA over the experts; their means under
     likelihoods that fade within about 20 and 100 rows [3]_; ridge regressions of the errors of the
-    first of these means; and BOA over all of these. Forecasts stay within the range of the past
-    targets, widened by a tenth.
+    first of these means; and BOA over all of these, without the latest values where they part with
+    all others. Forecasts stay within the range of the past targets, widened by a tenth.
 
     *Boosting.* But for "fast", a chain of 12 links, which begins to learn with the first birth and
     is heard 256 rows later, corrects the forecasts of the mixture: each link, the mean of two ridge

@@ -173,6 +173,7 @@ def fields_of(state, fence, units):
         "n_experts": len(state["rounds"]),
         "n_ways": mixture["last"]["rates"].shape[-1],
         "n_fadings": len(mixture["fading"]),
+        "n_apart": mixture["apart"]["known"].shape[-1] if "apart" in mixture else 0,
         "n_latest": fence.latest,
         "n_block": fence.block,
         "n_rows": units.block,
@@ -202,7 +203,7 @@ def _fields(banks, is_young, has_beside, **sizes):
         (("mixture", "stacks", 0), ("mass",)),
     ]
     n_experts = sizes["n_experts"]
-    of_mixture = n_experts, sizes["n_ways"], sizes["n_fadings"]
+    of_mixture = n_experts, sizes["n_ways"], sizes["n_fadings"], sizes["n_apart"]
     arrays = [
         *_of_banks(banks),
         *_of_inputs(d, sizes["n_lags"]),
@@ -235,7 +236,7 @@ def _of_inputs(d, n_lags):
     ]
 
 
-def _of_mixture(K, W, n_fadings):
+def _of_mixture(K, W, n_fadings, n_apart):
     """Return what is written of a mixture of K experts and W ways."""
     losses = [("losses", (1, K)), ("rounds", (1, 1))]
     stack = [(name, (1, K)) for name in ("b", "theta")] + [("squares", (1,))]
@@ -248,6 +249,7 @@ def _of_mixture(K, W, n_fadings):
         *((("mixture", "fading", i), losses) for i in range(n_fadings)),
         (("mixture", "stacks", 0), stack),
         (("mixture",), [("limits", (1, 3))]),
+        *[(("mixture", "apart"), [("known", (1, n_apart))])] * bool(n_apart),
     ]
 
 

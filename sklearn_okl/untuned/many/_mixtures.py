@@ -48,6 +48,8 @@ class ManyMixtures(MixtureRow):
             for i, one in enumerate(state["fading"]):
                 parts["mixture", "fading", i, part][:, 0] = one[part]
         parts["mixture", "limits"][:, 0] = state["limits"]
+        if "apart" in state:
+            parts["mixture", "apart", "known"][:, 0] = state["apart"]["known"]
         stack = state["stacks"][0]
         for part in _OF_STACK:
             known = parts["mixture", "stacks", 0, part]
@@ -88,4 +90,6 @@ def _as_one(first, parts):
     stack |= {"alpha": np.repeat(first["stacks"][0]["alpha"], n), "t": _SETTLED}
     stack |= {"mass": parts["mixture", "stacks", 0, "mass"]}
     fading = [{name: of("fading", i, name) for name in names} for i in range(len(first["fading"]))]
+    if "apart" in first:
+        boas["apart"] = {"known": of("apart", "known")}
     return boas | {"fading": fading, "stacks": [stack], "limits": of("limits")}
