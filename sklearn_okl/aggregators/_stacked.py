@@ -309,13 +309,12 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         while low < len(y):
             rows = slice(low, low + n)
             side = Learning(self, state, limits, scales, y, weights, rows)
-            n_within = self._n_within(F[rows], heard, side)
-            n_alike = min(n_within, self._n_near(F[rows], heard, side))
+            n_within, n_alike = self._n_alike(F[rows], heard, side)
             if n_alike < len(side.limits):
                 rows = slice(low, low + max(n_alike, 1))
                 side = Learning(self, state, limits, scales, y, weights, rows)
             forecasts[rows], limits[rows] = self._round(F[rows], heard, side, n_within == 0)
-            low, n = low + len(side.limits), min(2 * n, most) if n_alike else 1
+            low, n = low + len(side.limits), min(2 * len(side.limits), most)
         return forecasts, limits
 
     def _forecast_rows(self, state, F, scales, heard=None, ago=0):
@@ -386,12 +385,6 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
             two.append(mean)
         return F, two
 
-    def _n_near(self, F, heard, side):
-        """Return how many rows come before one in which direct experts and others are far apart."""
-        _, two = self._heard(_limits.sane(F, side.limits), heard, side)
-        are_apart = side.shares(*two, learns=False).any(axis=-1) if two else np.zeros(1, dtype=bool)
-        return int(are_apart.argmax()) if are_apart.any() else len(F)
-
     def _mixed(self, everybody, F, side):
         """Return forecasts (n, q) of F (n, q, K), NaN of who has no say, and `everybody`."""
         n_means = 1 + len(self.fadings)
@@ -408,15 +401,29 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         ways[..., n_ways:] = F[..., : self.n_direct]
         return side.last(_apart(ways, side.scales))
 
-    def _n_within(self, F, heard, side):
-        """Return how many rows come before one that the best expert leads beyond the limits."""
+    def _n_alike(self, F, heard, side):
+        """Return how many rows come before one that the best expert leads beyond the limits.
+
+        And before that, or one in which direct experts part with all others, or others sleep than
+        in the first row: who sleeps is charged what BOA loses, which is known when it has learnt.
+        """
         F = _awake(F, heard)
         beyond = _limits.are_beyond(F, side.limits)
-        if not self.fadings or not np.logical_or.reduce(beyond, axis=None):
-            return len(F)
-        losses, _ = side.latest_losses(_limits.sane(F, side.limits))
-        is_led = _limits.leading(F, beyond, losses, side.rounds)[0].any(axis=-1)
-        return int(is_led.argmax()) if is_led.any() else len(F)
+        is_any_beyond = self.fadings and np.logical_or.reduce(beyond, axis=None)
+        if not (is_any_beyond or (self.n_direct and self.fadings)):
+            return len(F), len(F)
+        asleep = np.isnan(F)
+        n = _n_before((asleep != asleep[:1]).any(axis=(1, 2)))
+        everybody = _limits.sane(F, side.limits)
+        n_within = n
+        if is_any_beyond:
+            losses, _ = side.latest_losses(everybody)
+            is_led = _limits.leading(F, beyond, losses, side.rounds)[0].any(axis=-1)
+            n_within = min(n, _n_before(is_led))
+        _, two = self._heard(everybody, None, side)
+        if two:
+            n = min(n, _n_before(side.shares(*two, learns=False).any(axis=-1)))
+        return n_within, min(n_within, n)
 
     def _without_hopeless(self, F, losses, rounds):
         """Let the direct experts sleep in F (n, q, K) while others have lost much less of late.
@@ -450,6 +457,11 @@ def _scales(weights, sums, squares):
 def _awake(F, heard):
     """Return forecasts (n, q, K), NaN of who is not heard yet."""
     return F if heard is None or heard.all() else np.where(heard, F, np.nan)
+
+
+def _n_before(which):
+    """Return how many rows (n,) come before the first of which something is so."""
+    return int(which.argmax()) if which.any() else len(which)
 
 
 def _deviations(F, base, scales):

@@ -192,3 +192,19 @@ def test_a_trend_leaves_the_range_that_late_targets_have_shown(seed, sign):
     )
     np.testing.assert_allclose(parts, forecasts[317:], rtol=1e-9)
     assert np.sqrt(np.mean((forecasts - y)[320:] ** 2)) < 2.0  # 2.6 to 3.2
+
+
+@pytest.mark.parametrize("delay", [0, 3])
+@pytest.mark.parametrize("n_direct", [0, 1])
+@pytest.mark.parametrize("seed", [0, 2, pytest.param(3, marks=pytest.mark.long)])
+def test_the_cut_changes_nothing_where_experts_sleep_now_and_then(seed, n_direct, delay):
+    rng = np.random.default_rng(seed)  # who sleeps is charged what BOA loses
+    y = np.repeat(rng.uniform(-50.0, 50.0, 8), 20) + 0.1 * rng.normal(size=160)
+    F = np.c_[np.r_[0.0, y[:-1]], y[:, None] + rng.normal(size=(160, 3)) * [0.3, 0.5, 1.0]]
+    F[rng.random(F.shape) < 0.15] = np.nan
+    F[np.isnan(F).all(axis=1), 3] = 0.0
+    model = StackedBOARegressor(n_direct=n_direct, label_delay=delay)
+    whole = model.prequential_predict(F, y)
+    rows = model.fit(F[:1], y[:1])
+    alone = [rows.prequential_predict(F[[t]], y[[t]])[0] for t in range(1, 160)]
+    assert_allclose(alone, whole[1:], rtol=1e-8, atol=1e-8)
