@@ -399,7 +399,7 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
             ways[..., k] = base + side.scales * part
         ways[..., n_means:n_ways] = _limits.sane(ways[..., n_means:n_ways], side.limits)
         ways[..., n_ways:] = F[..., : self.n_direct]
-        return side.last(_apart(ways, side.scales))
+        return side.last(_without_rounding(ways, side.scales))
 
     def _n_alike(self, F, heard, side):
         """Return how many rows come before one that the best expert leads beyond the limits.
@@ -474,7 +474,7 @@ def _deviations(F, base, scales):
     return np.minimum(D, FARTHEST, out=D)
 
 
-def _apart(columns, scales):
+def _without_rounding(columns, scales):
     """Return columns of forecasts (n, q, C), equal where they differ by rounding only.
 
     BOA knows no size that is too small: in the first rounds, when all agree, it would weigh them by

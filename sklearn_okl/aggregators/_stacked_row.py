@@ -170,7 +170,7 @@ class MixtureRow:
         first, self.base = _boas.within_row(means[:, :1], F, sleep), means[:, 1]
         self.of_experts, self.of_boa = (F, sleep), first
         ways = self._ways(first, means, F, scales)
-        self.of_ways = _apart(ways, scales), before.away
+        self.of_ways = _without_rounding(ways, scales), before.away
         self.last = _two_boas.ask_row(before.weights_of_ways, before.share, *self.of_ways)
         self.known_ways = np.concatenate([means[:, :1], self.last.known], axis=1)
         return self.last.forecast
@@ -256,7 +256,7 @@ class MixtureRow:
         return hopeless
 
 
-def _apart(ways, scales):
+def _without_rounding(ways, scales):
     """Return ways that are equal where they differ by rounding only."""
     first = ways[:, :1]
     differences = ways - first
