@@ -59,7 +59,7 @@ def n_kept(model):
     return sum(type(entries.one(place)[-1]) is Kept for place in entries.occupied().tolist())
 
 
-@pytest.mark.long(every=7)
+@pytest.mark.long(every=9)
 @pytest.mark.parametrize("sizes", [[1000, N_KEYS], [900, 7, 200, 1, 60]], ids=["even", "uneven"])
 @pytest.mark.parametrize(
     ("parameters", "rows"),

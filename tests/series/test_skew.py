@@ -63,11 +63,10 @@ def told(y, base=None, first=100):
     return np.moveaxis(found, 1, 0)
 
 
-@pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))]
-)
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize("is_corrected", [False, True])
 @pytest.mark.parametrize(("draw", "most"), [("exponential", 0.985), ("normal", 1.004)])
+@pytest.mark.parametrize("seed", range(3))
 def test_where_errors_are_skewed_quantiles_know_it(draw, most, is_corrected, seed):
     y = getattr(np.random.default_rng(seed), draw)(size=900)
     of_sides, of_ends = told(y, np.full((900, 1), 3.0) if is_corrected else None)
