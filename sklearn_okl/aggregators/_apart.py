@@ -24,10 +24,11 @@ from scipy.special import expit
 
 from .._delay import as_it_was, late
 from ..features._moments import faded
+from ._fading_means import means_of
 
 N_OCTAVES = 12
 _FADING = 0.99  # of what is usually missed
-_KNOWN = 8.0  # rows from which on that is known
+_KNOWN = 7.5  # faded rows from which on that is known: eight have come
 _FAR = 8.0  # usual errors from which on a and b are far apart
 _WIDE = 3.0  # usual errors in the scale of the Cauchy distribution
 _MOST = 6.0  # log odds that a row moves them by at most
@@ -46,6 +47,21 @@ def start(n_targets, delay):
 def known_ago(state, ago):
     """Return what was known (q, N_OCTAVES + 3) some rounds ago."""
     return as_it_was(state["known"], state["past"], ago)
+
+
+def two_means(F, losses, rounds, n_direct):
+    """Return the means (..., q) of direct experts and of all others, NaN where there are none.
+
+    Of forecasts F (..., q, K), NaN of who sleeps, the first ones direct, by faded sums of squares
+    (..., q, K) and their counts (..., q, 1).
+    """
+    found = []
+    for part in (slice(0, n_direct), slice(n_direct, None)):
+        there = ~np.isnan(F[..., part]).all(axis=-1)
+        mean = np.full(there.shape, np.nan)
+        mean[there] = means_of(F[..., part][there], losses[..., part][there], rounds[there])
+        found.append(mean)
+    return found
 
 
 def shares(known, a, b):
@@ -106,7 +122,7 @@ def _path(known, a, b, y, weights):
     np.sqrt(np.fmin(*misses), out=terms[..., 0])
     path = np.empty((len(y) + 1, *known.shape))
     path[...] = known
-    path[..., _ROOTS:_OFF] = faded(np.nan_to_num(terms), known[:, _ROOTS:_OFF], _FADING)
+    path[..., _ROOTS:_OFF] = faded(terms, known[:, _ROOTS:_OFF], _FADING)
     path[1:, :, _OFF] = np.fmax(*misses)
     octaves, sizes = _octaves(path[:-1], a, b)
     for i, j in np.argwhere(octaves >= 0):
@@ -131,7 +147,7 @@ def _octaves(known, a, b):
     far = _FAR * sizes
     with np.errstate(invalid="ignore", over="ignore"):
         distances = np.abs(a - b)
-        are_apart = (rows >= _KNOWN * _FADING**_KNOWN) & (sizes > 0.0) & (off <= far)
+        are_apart = (rows >= _KNOWN) & (sizes > 0.0) & (off <= far)
         are_apart = are_apart & (distances > far)
         ratios = np.where(are_apart, distances, 1.0) / np.where(are_apart, far, 1.0)
     octaves = np.minimum(np.log2(ratios), N_OCTAVES - 1.0).astype(np.intp)

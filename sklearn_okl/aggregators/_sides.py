@@ -60,10 +60,13 @@ class Learning(Side):
         paths = likelihood_paths(state, squares, fading, self._weights)
         return [late(path[:-1], state["past"][name])[0] for name, path in paths.items()]
 
-    def shares(self, a, b, learns=True):
-        found, known = apart.learn(self._state["apart"], a, b, self._y, self._weights)
-        if learns:
-            self._state["apart"] = known
+    def look(self, a, b):
+        """Return the shares of rows that are not learnt yet."""
+        return apart.learn(self._state["apart"], a, b, self._y, self._weights)[0]
+
+    def shares(self, a, b):
+        known = self._state["apart"]
+        found, self._state["apart"] = apart.learn(known, a, b, self._y, self._weights)
         return found
 
     def asking(self):

@@ -106,7 +106,7 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
 
     *Sleeping experts.* NaN in a column of X says that this expert gives no forecast in that round:
     it gets no weight, BOA counts no regret, a mean charges it what BOA loses, and for a regression
-    it forecasts the mean.
+    it forecasts the mean. With direct experts each change of who sleeps costs as much as a call.
 
     References
     ----------
@@ -374,16 +374,10 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         if not (self.n_direct and self.fadings):
             return F, []
         known = side.latest_losses(F)
-        F, n = self._without_hopeless(F, known[0], side.rounds), self.n_direct
+        F = self._without_hopeless(F, known[0], side.rounds)
         shapes = F.shape, (*F.shape[:-1], 1)
         losses, rounds = (np.broadcast_to(*one) for one in zip(known, shapes, strict=True))
-        two = []
-        for part in (slice(0, n), slice(n, None)):
-            there = ~np.isnan(F[..., part]).all(axis=-1)
-            mean = np.full(there.shape, np.nan)
-            mean[there] = means_of(F[..., part][there], losses[..., part][there], rounds[there])
-            two.append(mean)
-        return F, two
+        return F, apart.two_means(F, losses, rounds, self.n_direct)
 
     def _mixed(self, everybody, F, side):
         """Return forecasts (n, q) of F (n, q, K), NaN of who has no say, and `everybody`."""
@@ -422,7 +416,7 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
             n_within = min(n, _n_before(is_led))
         _, two = self._heard(everybody, None, side)
         if two:
-            n = min(n, _n_before(side.shares(*two, learns=False).any(axis=-1)))
+            n = min(n, _n_before(side.look(*two).any(axis=-1)))
         return n_within, min(n_within, n)
 
     def _without_hopeless(self, F, losses, rounds):

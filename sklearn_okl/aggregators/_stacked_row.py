@@ -127,28 +127,14 @@ class MixtureRow:
         n, sleep = self.mixture.n_direct, before.sleep
         if not n or (sleep is not None and sleep.asleep[:, :n].all()):
             return self._mixed()
-        self.of_two = self._two_means(everybody)
+        F = everybody if sleep is None else np.where(sleep.asleep, np.nan, everybody)
+        self.of_two = apart.two_means(F, self.losses[:, -1], self.rounds[:, -1], n)
         shares = apart.shares(self.state["apart"]["known"], *self.of_two)
         if not shares.any():
             return self._mixed()
         without = self._without_direct(asleep, shares > 0.0)
         forecasts = self._mixed()
         return forecasts + shares * (without - forecasts)
-
-    def _two_means(self, F):
-        """Return the means (q,) of direct experts and of all others, NaN where there are none."""
-        n, before, means = self.mixture.n_direct, self.before, []
-        asleep = np.zeros(F.shape, dtype=bool) if before.sleep is None else before.sleep.asleep
-        for part in (slice(0, n), slice(n, None)):
-            silent = asleep[:, part]
-            losses = np.where(silent, np.inf, self.losses[:, -1, part])
-            there = ~silent.all(axis=-1)
-            weights = np.exp(log_likelihoods_of(losses[there], self.rounds[there, -1]))
-            known = np.where(silent, 0.0, F[:, part])[there]
-            mean = np.full(len(F), np.nan)
-            mean[there] = np.add.reduce(weights * known, axis=-1) / np.add.reduce(weights, axis=-1)
-            means.append(mean)
-        return means
 
     def _without_direct(self, asleep, which):
         """Return forecasts (q,) of the same row without the direct experts of some targets (q,)."""
