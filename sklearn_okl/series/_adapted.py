@@ -314,8 +314,7 @@ class AdaptedForecaster(SeriesEstimator):
         model._check_structure()
         layout = model.forecaster_._layout
         base = _base_of(base_forecasts, (model.horizon, layout["n_series"]))
-        if hasattr(base_forecasts, "index"):
-            _frames.check_following(layout["time"], base_forecasts, "base_forecasts")
+        model._check_labels(base_forecasts, layout)
         _, said = model.forecaster_._asked(X_future, n_steps)
         ours = np.full(base.shape, np.nan)
         ours[: len(said)] = said
@@ -324,6 +323,19 @@ class AdaptedForecaster(SeriesEstimator):
             forecasts = _correction.forecast(slot, ours)
             told = None if tell is None else tell(state, slot, len(said))
         return told, forecasts[: len(said)], layout
+
+    def _check_labels(self, base_forecasts, layout):
+        """Refuse a frame of the next rows that are others, or in another order."""
+        labels = getattr(base_forecasts, "index", None)
+        if not hasattr(labels, "get_indexer"):
+            return
+        if self._steps is not None and set(labels) == set(self._steps):  # a row of a frame
+            _frames.check_names("base_forecasts", list(labels), self._steps)
+            return
+        _frames.check_following(layout["time"], base_forecasts, "base_forecasts")
+        if layout["n_series"] > 1:
+            names = _columns_of(base_forecasts)
+            _frames.check_names("base_forecasts", names, layout["names"], "series")
 
     def _validate(self):
         super()._validate()
@@ -357,6 +369,9 @@ class AdaptedForecaster(SeriesEstimator):
         n, n_series = series.values.shape
         given = _base_of(base_forecasts, (n, self.horizon, n_series))
         _check_aligned(series.index, base_forecasts)
+        steps, known = _columns_of(base_forecasts), None if is_start else self._steps
+        _frames.check_names("base_forecasts", steps, known)
+        self._steps = steps if known is None else known
         ours = self.forecaster_._advance(
             y, X, X_future, restart=is_start, keeps_forecasts=keeps_forecasts, heard=heard
         )
@@ -394,6 +409,11 @@ def _check_aligned(index, base_forecasts):
     has_labels = index is not None and hasattr(other, "get_indexer")
     if has_labels and not _frames.same_labels(index, other):
         raise ValueError("The indexes of y and base_forecasts differ. Align the frames first.")
+
+
+def _columns_of(frame):
+    """Return the names of the columns of a frame, None of an array."""
+    return list(frame.columns) if hasattr(frame, "columns") else None
 
 
 def _base_of(base_forecasts, shape):

@@ -151,6 +151,15 @@ def _is_numeric(kind):
     return kind is None or getattr(kind, "kind", "O") in "biuf" or str(kind) == "object"
 
 
+def check_names(name, names, known, things="columns"):
+    """Refuse names of columns other than those known, or in another order; None is unnamed."""
+    if names is not None and known is not None and names != known:
+        raise ValueError(
+            f"{name} has the columns {names}, but the rows learnt had {known}. Give the same "
+            f"{things} in the same order."
+        )
+
+
 def check_following(time, X, name="X_future"):
     """Refuse rows whose index is not that of the next rows."""
     index = _index_of(X)

@@ -250,12 +250,10 @@ def _check_series(layout, series):
             "series cannot change: give NaN for one that has not begun or has ended, or call 'fit' "
             "to start afresh."
         )
-    no_name = None, [None]
-    if layout["names"] not in no_name and series.names not in (*no_name, layout["names"]):
-        raise ValueError(
-            f"y has the columns {series.names}, but the rows learnt had {layout['names']}. Give "
-            "the same series in the same order."
-        )
+    names, known = (
+        None if names == [None] else names for names in (series.names, layout["names"])
+    )
+    _frames.check_names("y", names, known, "series")
 
 
 def _columns(layout, X, n, index):
@@ -272,11 +270,7 @@ def _columns(layout, X, n, index):
             f"X has {values.shape[1]} columns, but the rows learnt had {layout['n_columns']}. Give "
             "the same columns with every row, or call 'fit' to start afresh."
         )
-    if names is not None and layout["columns"] is not None and names != layout["columns"]:
-        raise ValueError(
-            f"X has the columns {names}, but the rows learnt had {layout['columns']}. Give the "
-            "same columns in the same order."
-        )
+    _frames.check_names("X", names, layout["columns"])
     if len(values) != n:
         raise ValueError(
             f"X has {len(values)} rows, but y has {n}. A row of X belongs to one of y."

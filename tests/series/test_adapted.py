@@ -329,6 +329,38 @@ def test_frames_are_continued_and_gaps_are_silent():
         model.partial_fit(series.iloc[105:], frame.iloc[104:109])
 
 
+@pytest.mark.parametrize("is_stored", [False, True])
+@pytest.mark.parametrize("names", [["a", "b", "c", "d"], [1, 2, 3, 4]])
+def test_steps_of_a_frame_are_never_taken_in_another_order(names, is_stored):
+    pandas = pytest.importorskip("pandas")
+    y, base = stream(1)
+    series, frame = pandas.Series(y[:, 0]), pandas.DataFrame(base[:, :, 0], columns=names)
+    model = AdaptedForecaster(H, forecaster=ours(), window=3).fit(series[:80], frame[:80])
+    plain = AdaptedForecaster(H, forecaster=ours(), window=3).fit(y[:80, 0], base[:80, :, 0])
+    model = from_bytes(to_bytes(model)) if is_stored else model
+    # a row of the frame has the names of its columns, which are no rows that follow
+    assert_array_equal(model.predict(frame.iloc[80]), plain.predict(base[80, :, 0]))
+    for call in (
+        lambda: model.partial_fit(series[80:], frame[80:][names[::-1]]),
+        lambda: model.predict(frame.iloc[80][names[::-1]]),
+        lambda: model.predict_quantiles(frame.iloc[80][names[::-1]]),
+    ):
+        with pytest.raises(ValueError, match="same columns in the same order"):
+            call()
+    model.partial_fit(series[80:], frame[80:])
+
+
+def test_series_of_a_frame_are_never_taken_in_another_order():
+    pandas = pytest.importorskip("pandas")
+    y, base = stream(2)
+    series, asked = pandas.DataFrame(y[:80], columns=["a", "b"]), base[80]
+    model = AdaptedForecaster(H, forecaster=ours(), window=3).fit(series, base[:80])
+    frame = pandas.DataFrame(asked, columns=["a", "b"], index=range(80, 80 + H))
+    assert_array_equal(model.predict(frame), model.predict(asked))
+    with pytest.raises(ValueError, match="same series in the same order"):
+        model.predict(frame[["b", "a"]])
+
+
 @pytest.mark.parametrize("n", [8, 20])
 def test_labels_tell_the_step_however_rows_are_cut(n):
     pandas = pytest.importorskip("pandas")
