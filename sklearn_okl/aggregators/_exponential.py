@@ -328,10 +328,13 @@ def _learn_runs(state, F, asleep, y, value, forecast):
     """Learn rows by sums of losses; return forecasts (n,).
 
     A row in which somebody sleeps ends a run of rows learnt together: who sleeps is charged the
-    loss of the forecast, so the rows after it have to wait for that.
+    loss of the forecast, so the rows after it have to wait for that. Of each row only differences
+    count: beside what all lose alike, what else they lose would be rounding.
     """
     forecasts = np.empty(len(y))
     losses = value(y[:, None], F)
+    least = (losses if asleep is None else np.where(asleep, np.inf, losses)).min(axis=1)
+    losses -= least[:, None]
     ends = [] if asleep is None else (np.flatnonzero(asleep.any(axis=1)) + 1).tolist()
     low = 0
     for high in sorted({*ends, len(y)}):
@@ -344,7 +347,8 @@ def _learn_runs(state, F, asleep, y, value, forecast):
         sleeping = None if asleep is None else asleep[rows]
         forecasts[rows] = forecast(sums, rows, sleeping)  # overwrites sums
         if sleeping is not None:
-            last = np.where(sleeping[-1], value(y[high - 1], forecasts[high - 1]), last)
+            own = value(y[high - 1], forecasts[high - 1]) - least[high - 1]
+            last = np.where(sleeping[-1], own, last)
         after = before + last
         state["losses"] = after - after.min()
         low = high

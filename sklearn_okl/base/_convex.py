@@ -262,8 +262,7 @@ class ConvexAggregator(SummaryOfWeights, LossOfTargets, OnlineRegressor):
                     regrets *= 0.0
             else:
                 regrets = loss.value(target, forecast) - losses[i]
-            if state.get("unheard", True):  # else all have regrets beside which it is nothing
-                regrets *= np.abs(off) > rounding
+            regrets *= np.abs(off) > rounding
             if asleep is not None:
                 regrets *= awake[i]
             if weights_of_rows is not None:  # those of the losses

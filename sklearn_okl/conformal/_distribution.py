@@ -134,25 +134,24 @@ class QuantileDistribution:
         densities : ndarray of shape (...)
             NaN of a number that is NaN.
         """
+        return np.exp(self.log_pdf(x))
+
+    @explained_by(pdf)
+    def log_pdf(self, x: ArrayLike) -> Array:
+        """Return the logarithms of the densities, finite however far out in a tail."""
         x, place, low, high = self._places(x)
         lower, upper = self._ends()
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             levels = self._levels_around(place)
-            inside = (levels[1] - levels[0]) / (high - low)
-            below = self.levels[0] * np.exp((x - self.quantiles[..., 0]) / lower) / lower
-            above = np.exp((self.quantiles[..., -1] - x) / upper) / upper
-        inside = np.where(place == 0, np.where(lower > 0.0, below, 0.0), inside)
-        above = np.where(upper > 0.0, (1.0 - self.levels[-1]) * above, 0.0)
-        found = np.where(place == len(self.levels), above, inside)
+            inside = np.log(levels[1] - levels[0]) - np.log(high - low)
+            below = (x - self.quantiles[..., 0]) / lower + np.log(self.levels[0] / lower)
+            above = (self.quantiles[..., -1] - x) / upper + np.log((1.0 - self.levels[-1]) / upper)
+        found = np.where(place == 0, np.where(lower > 0.0, below, -np.inf), inside)
+        above = np.where(upper > 0.0, above, -np.inf)
+        found = np.where(place == len(self.levels), above, found)
         found = np.where((self.quantiles == x[..., None]).sum(axis=-1) > 1, np.inf, found)
         outside = (x < self.support[0]) | (x > self.support[1])
-        return self._of_known(np.where(outside | np.isnan(found), 0.0, found), x)
-
-    @explained_by(pdf)
-    def log_pdf(self, x: ArrayLike) -> Array:
-        """Return the logarithms of the densities."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.pdf(x))
+        return self._of_known(np.where(outside | np.isnan(found), -np.inf, found), x)
 
     def mean(self) -> Array:
         """Return the means; NaN where nothing is known.

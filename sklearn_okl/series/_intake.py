@@ -250,9 +250,7 @@ def _check_series(layout, series):
             "series cannot change: give NaN for one that has not begun or has ended, or call 'fit' "
             "to start afresh."
         )
-    names, known = (
-        None if names == [None] else names for names in (series.names, layout["names"])
-    )
+    names, known = (None if names == [None] else names for names in (series.names, layout["names"]))
     _frames.check_names("y", names, known, "series")
 
 

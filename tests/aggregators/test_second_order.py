@@ -9,10 +9,14 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 from sklearn_okl.aggregators import (
+    AARegressor,
     BOARegressor,
+    EWARegressor,
+    FixedShareRegressor,
     MLPolyRegressor,
     MLProdRegressor,
     SquintRegressor,
+    StackedBOARegressor,
 )
 from sklearn_okl.evaluation import check_online_estimator
 from tests.oracles.aggregation import boa, instant_regrets, ml_poly, ml_prod
@@ -346,6 +350,37 @@ def test_who_wakes_is_not_judged_by_rounding(rule):
         told = copy.deepcopy(model).partial_fit(F[-1:], forecast + ulps * np.spacing(forecast))
         exact = copy.deepcopy(model).partial_fit(F[-1:], forecast)
         assert_allclose(told.weights_, exact.weights_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_asleep", [0, 1])
+@pytest.mark.parametrize("value", [1e5, 1e9, 1e15, 9.96921e36])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        EWARegressor,
+        AARegressor,
+        FixedShareRegressor,
+        BOARegressor,
+        MLPolyRegressor,
+        MLProdRegressor,
+        SquintRegressor,
+        StackedBOARegressor,
+    ],
+)
+def test_what_all_say_alike_teaches_nothing(rule, value, n_asleep):
+    """As when the feed of all experts is down and a number stands for none."""
+    rng = np.random.default_rng(2)
+    y = np.cumsum(rng.normal(size=200))
+    F = y[:, None] + rng.normal(size=(200, 4)) * [0.5, 1.0, 2.0, 4.0]
+    F[::7, :n_asleep] = np.nan
+    spoilt = F.copy()
+    spoilt[100, ~np.isnan(F[100])] = value
+    whole, rows = rule(), rule()
+    forecasts = whole.prequential_predict(spoilt, y)
+    single = [rows.prequential_predict(x[None], t[None])[0] for x, t in zip(spoilt, y, strict=True)]
+    assert_allclose(single, forecasts, rtol=1e-9, atol=1e-9)
+    errors, clean = ((said - y)[101:] for said in (forecasts, rule().prequential_predict(F, y)))
+    assert (errors**2).mean() <= 1.05 * (clean**2).mean()
 
 
 @pytest.mark.parametrize("gradient", [False, True])

@@ -58,6 +58,15 @@ def test_moments_densities_and_draws_agree(support):
     assert_array_equal(draws, law.sample(2000, random_state=3))
 
 
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_the_logarithm_of_a_tail_is_a_line_where_its_density_is_too_small_for_a_number(side):
+    law = laws(2)
+    near, far, farther = (law.log_pdf(side * x) for x in (1e3, 1e6, 2e6))
+    assert_array_equal(law.pdf(side * 1e6), np.zeros(4))
+    assert np.isfinite(farther).all()
+    assert_allclose(farther - far, (far - near) * 1e6 / (1e6 - 1e3), rtol=1e-9)
+
+
 @pytest.mark.parametrize("known", [norm(1.0, 2.0), laplace(1.0, 2.0)])
 def test_a_known_law_is_nearly_itself(known):
     law = QuantileDistribution(LEVELS, known.ppf(LEVELS)[None])

@@ -39,8 +39,7 @@ class SmoothDistribution(QuantileDistribution):
 
     def log_pdf(self, x):
         flat, forecasts, sizes, state = self._density
-        with np.errstate(divide="ignore"):
-            plain = np.log(super().pdf(x))
+        plain = super().log_pdf(x)
         x = self._one_each(x)
         units = np.array([target_units.unit(of) for of in state["targets"]])
         errors = (x - forecasts).reshape(sizes.shape) / units
@@ -50,9 +49,6 @@ class SmoothDistribution(QuantileDistribution):
         outside = (x < self.support[0]) | (x > self.support[1])
         smooth = np.where(outside, -np.inf, smooth)
         return np.where(np.isnan(smooth) | np.isposinf(plain), plain, smooth)
-
-    def pdf(self, x):
-        return np.exp(self.log_pdf(x))
 
 
 def laws_of(model, forecasts, offsets):
