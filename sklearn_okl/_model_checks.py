@@ -197,6 +197,13 @@ def _fault_of_columns(part):
         and all(isinstance(name, str) for name in names)
     ):
         return "has seen columns whose names are none"
+    others = known.get("_other_names_in")
+    if others is not None and not (
+        isinstance(others, list)
+        and len(others) == known.get("n_features_in_")
+        and all(isinstance(name, str) for name in others)
+    ):
+        return "has seen columns whose names are none"
     return None
 
 

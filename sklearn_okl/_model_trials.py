@@ -322,7 +322,7 @@ def try_pipeline(model):
         if answers.dtype.kind == "f" and not np.isfinite(answers).all():
             raise ValueError("it makes no numbers of rows")
         return
-    steps = [step for _, step in model.steps_ if not isinstance(step, str)]
+    steps = [step for _, step in model.steps_ if not isinstance(step, str | None)]
     if not all(hasattr(step, "get_params") and not isinstance(step, type) for step in steps):
         raise TypeError("a step is no estimator")
     if all(isinstance(one, _OF_NUMBERS) and not get_tags(one).input_tags.string for one in steps):

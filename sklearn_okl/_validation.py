@@ -12,6 +12,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_array, validate_data
 
+NAMES = "feature_names_in_", "_other_names_in"  # of columns, where they are text or not
 MISSING = ("NAType", "NaTType")  # of pandas, which need not be there
 _FEW = 1024  # numbers that are looked at in two passes sooner than in one and a context
 
@@ -36,13 +37,43 @@ def validated(estimator, X, *y, **options):
     try:
         if options.get("y_numeric"):
             y = [with_nan(targets, as_numbers=True) for targets in y]
-        found = validate_data(estimator, X, *y, **options)
+        found = checked(estimator, X, *y, **options)
         if options.get("y_numeric") and found[1].dtype.kind == "U":  # digits will do
             return found[0], found[1].astype(np.float64)
         return found
     except (TypeError, ValueError) as error:
         _say_what_is_none(estimator, error, X, *y)
         raise
+
+
+def checked(estimator, X, *y, reset=True, **options):
+    """Do what `validate_data` does; write or compare names of columns that are no text, too.
+
+    scikit-learn knows no others, and takes columns that come in another order by their places.
+    """
+    found = validate_data(estimator, X, *y, reset=reset, **options)
+    names, known = _other_names(X), vars(estimator).get("_other_names_in")
+    if reset:
+        vars(estimator).pop("_other_names_in", None)
+        if names is not None:
+            estimator._other_names_in = names
+    elif names is not None and known is not None and names != known:
+        default = [str(j) for j in range(len(names))]  # of a frame without names
+        if default not in (names, known) or set(names) == set(known):
+            raise ValueError(
+                f"X has the columns [{', '.join(names)}], but the rows learnt had "
+                f"[{', '.join(known)}]. Give the same columns in the same order."
+            )
+    return found
+
+
+def _other_names(X):
+    """Return the names of the columns of a frame as text if they are something else, or None."""
+    columns = getattr(X, "columns", ())
+    is_index = hasattr(columns, "get_indexer")  # other frames have text only
+    if not is_index or len(columns) == 0 or isinstance(columns[0], str):
+        return None
+    return [repr(name.item() if isinstance(name, np.generic) else name) for name in columns]
 
 
 def rows_of_numbers(estimator, X):
@@ -429,7 +460,7 @@ def check_columns(estimator, X, reset):
             "they are rows of one feature, with reshape(1, -1) if they are one row."
         )
     if len(X.shape) == 2:
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        checked(estimator, X, reset=reset, skip_check_array=True)
 
 
 def check_pairs(name, items):

@@ -12,14 +12,20 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn_okl import (
     FOGDClassifier,
     FourierFeatures,
+    KeyedRegressor,
+    OnlineConformalRegressor,
     OnlineKernelClassifier,
     OnlineKernelRegressor,
     RunningStandardScaler,
+    StreamingPipeline,
     StreamingTransformedTargetRegressor,
     TaylorFeatures,
     VAWRegressor,
+    from_bytes,
     make_streaming_pipeline,
+    to_bytes,
 )
+from sklearn_okl.aggregators import BOARegressor
 from sklearn_okl.evaluation import PrequentialSearch
 from tests.instances import instances, label
 
@@ -72,6 +78,57 @@ def test_names_are_kept_and_checked(model, package):
         assert pickle.dumps(named) == before
     assert named.fit(X, y).n_features_in_ == 3
     assert not hasattr(named, "feature_names_in_")
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+@pytest.mark.parametrize("kind", ["numbers", "default", "levels", "dates"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(MODELS[k] for k in (0, 1, 4)),
+        BOARegressor(),
+        OnlineConformalRegressor(BOARegressor()),
+        OnlineKernelRegressor(budget="tiny", random_state=0),
+        KeyedRegressor(VAWRegressor()),
+        StreamingPipeline([("none", None), ("mix", BOARegressor())]),
+    ],
+    ids=label,
+)
+def test_names_that_are_no_text_are_kept_and_checked(model, kind, is_stored):
+    pd = pytest.importorskip("pandas")
+    X, y = stream()
+    names = {
+        "numbers": [103, 101, 102],
+        "default": [0, 1, 2],
+        "levels": pd.MultiIndex.from_product([["a"], [1, 2, 3]]),
+        "dates": pd.date_range("2026-01-01", periods=3),
+    }[kind]
+    frame = pd.DataFrame(X, columns=names)
+    model = clone(model).fit(frame, y)
+    said = model.predict(frame)
+    model = from_bytes(to_bytes(model)) if is_stored else model
+    before = pickle.dumps(model)
+    other = frame[frame.columns[[1, 0, 2]]]
+    for use in (model.partial_fit, model.prequential_predict, lambda X, y: model.predict(X)):
+        with pytest.raises(ValueError, match="same columns in the same order"):
+            use(other, y)
+    assert pickle.dumps(model) == before
+    for same in (frame, X, pd.DataFrame(X)):  # the last two have no names
+        assert_array_equal(model.predict(same), said)
+    model.partial_fit(frame, y)
+    model.fit(X, y).predict(other)
+
+
+def test_prior_weights_are_of_the_columns_that_they_name():
+    pd = pytest.importorskip("pandas")
+    X, y = stream()
+    frame = pd.DataFrame(X, columns=list("abc"))
+    named = pd.Series({"c": 8.0, "a": 1.0, "b": 3.0})
+    for given in (named, pd.Series([1.0, 3.0, 8.0]), [1.0, 3.0, 8.0]):
+        weights = BOARegressor(prior_weights=given).fit(frame, y).weights_
+        assert_allclose(weights, BOARegressor(prior_weights=[1.0, 3.0, 8.0]).fit(X, y).weights_)
+    with pytest.raises(ValueError, match="give one weight for each of them"):
+        BOARegressor(prior_weights=named.rename({"c": "d"})).fit(frame, y)
 
 
 def test_forecasts_of_a_frame_have_no_index():

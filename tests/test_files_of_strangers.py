@@ -891,6 +891,11 @@ SPOILT = {
         lambda m: vars(m).update(feature_names_in_=np.ones(m.n_features_in_)),
         "names are none",
     ),
+    "names of too many columns": (
+        VAWRegressor(),
+        lambda m: vars(m).update(_other_names_in=["1"] * (m.n_features_in_ + 1)),
+        "names are none",
+    ),
     "a race of nobody": (SEARCH, lambda m: m._state.racing.fill(False), "each candidate"),
     "untuned": (
         OnlineKernelRegressor(budget="fast", random_state=0),

@@ -13,6 +13,7 @@ from .._delay import late
 from .._documentation import inherit_documentation
 from .._linalg import row_slices, softmax
 from .._types import Any, Array, ArrayLike
+from .._validation import NAMES
 from ._loss import TARGET_LOSSES, LossOfTargets
 from ._regressor import OnlineRegressor
 from ._weights_summary import SummaryOfWeights
@@ -52,7 +53,8 @@ class ConvexAggregator(SummaryOfWeights, LossOfTargets, OnlineRegressor):
         Whether to replace the loss by its tangent at the forecast, so that the rule competes with
         the best fixed convex combination of the experts.
     prior_weights : array-like of shape (n_features,), default=None
-        Positive weights of the experts before the first round, of any sum. None: equal weights.
+        Positive weights of the experts before the first round, of any sum; those of a Series of
+        pandas are given to the columns of the names in its index. None: equal weights.
     fallback : float, default=None
         Forecast for rows in which every expert is asleep (NaN); nothing is learnt from them. None:
         such rows are an error.
@@ -161,7 +163,7 @@ class ConvexAggregator(SummaryOfWeights, LossOfTargets, OnlineRegressor):
         if self.prior_weights is None:
             prior = np.ones(n_features)
         else:
-            prior = np.asarray(self.prior_weights, dtype=np.float64)
+            prior = np.asarray(self._prior_of_columns(), dtype=np.float64)
             if len(prior) != n_features:
                 raise ValueError(
                     f"prior_weights has {len(prior)} entries, but X has {n_features} columns: "
@@ -172,6 +174,19 @@ class ConvexAggregator(SummaryOfWeights, LossOfTargets, OnlineRegressor):
         if late:  # what was known before each of the latest rounds, the oldest first
             state["past"] = np.tile(self._known(state), (late, 1))
         return state
+
+    def _prior_of_columns(self):
+        """Return the prior weights in the order of the columns, where both have names."""
+        labels, names = getattr(self.prior_weights, "index", None), vars(self).get(NAMES[0])
+        have_names = hasattr(labels, "get_indexer") and isinstance(labels[0], str)
+        if names is None or not have_names:
+            return self.prior_weights
+        if sorted(labels) != sorted(names):
+            raise ValueError(
+                f"prior_weights are of {list(labels)}, but X has the columns {list(names)}: give "
+                "one weight for each of them."
+            )
+        return self.prior_weights[list(names)]
 
     def _known(self, state):
         """Return what a forecast reads of the state, (m,)."""

@@ -18,6 +18,7 @@ from .._documentation import explained_by, inherit_documentation
 from .._model_shapes import unlike
 from .._types import Any, Array, Seed
 from .._validation import (
+    NAMES,
     check_columns,
     container_of,
     metadata_are_routed,
@@ -331,7 +332,7 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
         return race, np.concatenate(forecasts)
 
     def _columns(self):
-        names = ("n_features_in_", "feature_names_in_")
+        names = "n_features_in_", *NAMES
         return {name: vars(self)[name] for name in names if name in vars(self)}
 
     def _is_sound(self, race, forecasts=None):

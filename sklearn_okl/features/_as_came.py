@@ -10,7 +10,7 @@ from itertools import count, islice
 import numpy as np
 from sklearn.utils import get_tags
 
-from .._validation import holds_dates, is_lazy, types_of
+from .._validation import NAMES, holds_dates, is_lazy, types_of
 from ..base import described_structure
 from ._columns import columns_of, distinct, names_of, numbers_of, remembered
 
@@ -101,10 +101,9 @@ def validated_rows(estimator, plain, X, y, restart, **validation):
     if known is None:
         return plain(X, y, restart, **validation)
     Z, estimator._frame = read(estimator, X, known, restart)
-    names = vars(estimator).pop("feature_names_in_", None)
+    names = {name: vars(estimator).pop(name) for name in NAMES if name in vars(estimator)}
     rows = plain(Z, y, restart, **validation)
-    if names is not None:
-        estimator.feature_names_in_ = names
+    vars(estimator).update(names)
     return rows
 
 

@@ -9,9 +9,8 @@ from numbers import Integral, Real
 
 import numpy as np
 from sklearn.utils import _safe_indexing, murmurhash3_32
-from sklearn.utils.validation import validate_data
 
-from .._validation import MISSING, is_missing, refuse_containers, refuse_masks
+from .._validation import MISSING, checked, is_missing, refuse_containers, refuse_masks
 
 _EXACT = 2**53  # integers up to here are float64 too
 _LONGEST = 64  # characters of text that is remembered as it is
@@ -25,8 +24,8 @@ def columns_of(estimator, X, reset):
         refuse_masks(X)
         if isinstance(X, (list, tuple)):
             X = np.array(X, dtype=object)  # as an array of text, numbers would be text too
-        return list(validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False).T)
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return list(checked(estimator, X, reset=reset, dtype=None, ensure_all_finite=False).T)
+    checked(estimator, X, reset=reset, skip_check_array=True)
     for length, things in zip(X.shape, ("sample(s)", "feature(s)"), strict=True):
         if length == 0:
             raise ValueError(

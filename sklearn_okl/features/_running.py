@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._delay import read_late
 from .._types import Any, Array, ArrayLike, Self
+from .._validation import NAMES
 from ..base import OnlineTransformer, _copied, _same
 from . import _moments
 
@@ -57,7 +58,7 @@ class MergesStatistics:
         if why is not None:
             raise TypeError(f"A {type(self).__name__} cannot be merged: {why}")
         state, theirs = _copied(self._state), _copied(other._state)
-        names = [getattr(one, "feature_names_in_", None) for one in (self, other)]
+        names = [[getattr(one, name, None) for name in NAMES] for one in (self, other)]
         if self.n_features_in_ != other.n_features_in_ or not _same(*names):
             raise ValueError("The two have learnt other features than each other.")
         if self._waits(state) or self._waits(theirs):

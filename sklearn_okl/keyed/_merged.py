@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._documentation import explained_by
 from .._linalg import one_blas_thread
 from .._types import Any, Self
+from .._validation import NAMES
 from ..base import SumsOfRows, _same, twin
 from ._record import YOUNG, Record
 from ._teaching import copied, labelled
@@ -54,9 +55,9 @@ class MergesKeys:
     def _refuse_other(self, other):
         """Refuse a model that does not fit to this one."""
         mine, theirs = self._state, other._state
-        for name in ("n_features_in_", "feature_names_in_", "classes_"):
+        for name in ("n_features_in_", *NAMES, "classes_"):
             if not _same(getattr(self, name, None), getattr(other, name, None)):
-                raise ValueError(f"The models have learnt rows of different {name}.")
+                raise ValueError(f"The models have learnt rows of different {name.lstrip('_')}.")
         fault = None
         if not _same(self._built_with["structure"], other._built_with["structure"]):
             fault = "The models have other parameters than each other; give both the same."

@@ -11,7 +11,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils import assert_all_finite
 
-from ..._validation import is_lazy, with_nan
+from ..._validation import NAMES, is_lazy, with_nan
 from ...features._calendar import CalendarFeatures, _wall_time
 from ...features._columns import (
     columns_of,
@@ -28,7 +28,7 @@ NUMBERS, CATEGORIES, DATES = "numbers", "categories", "dates"
 N_OWN = 1024  # categories of a column that have a number of their own
 N_SHARED = 64  # and numbers that all others share
 UNKNOWN = -1  # in place of the number of a category that no row has shown
-_OF_INPUTS = ("n_features_in_", "feature_names_in_")
+_OF_INPUTS = "n_features_in_", *NAMES
 _CATEGORICAL = ("category", "categorical", "enum", "dictionary")  # how such types are called
 
 
