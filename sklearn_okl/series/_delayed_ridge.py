@@ -42,6 +42,7 @@ BLOCK = 16  # origins between two changes of the inverse
 _LONG = 64  # steps, of which beyond so many fewer origins wait together, to take less room
 REFRESH = 64  # origins between two returns of the ridge that forgetting has worn away
 _REBUILD = 4096  # origins between two inversions of the exact sums where nothing is forgotten
+_PARTS = "rows", "gains"  # of origins, in lists
 _MANY = 6.0  # rows an origin, over features, times which are 1 or more, and need no tail
 
 
@@ -124,7 +125,7 @@ def learn(state, Z, targets):
     if place == n - 1:
         if state["t"] % BLOCK == 0:
             _commit(state)
-        for name in ("rows", "gains"):
+        for name in _PARTS:
             recent[name] = [*recent[name][1:], np.zeros_like(recent[name][0])]
 
 
@@ -216,6 +217,19 @@ def _with_block(sums, Z, forgetting):
     return forgetting**BLOCK * sums + Z.swapaxes(-1, -2) @ Z
 
 
+def sums_of_one_step(state):
+    """Return the exact sums (G, D, D) of all origins of a bank of one step that forgets nothing."""
+    rows = state["recent"]["rows"][-1][: state["t"] % BLOCK]
+    return _with_block(state["sums"], rows.swapaxes(0, 1), 1.0)
+
+
+def become(state, sums, theta):
+    """Let a bank of one step be what it is with these sums (G, D, D) and coefficients."""
+    recent = {name: [np.zeros_like(part) for part in state["recent"][name]] for name in _PARTS}
+    recent["tail"] = np.zeros_like(state["recent"]["tail"])
+    state.update(P=inverse_spd(sums, state["alpha"]), sums=sums, theta=theta, recent=recent)
+
+
 def forget(state, n_last, places):
     """Forget features that are others from now on, at some places among the last n.
 
@@ -232,7 +246,7 @@ def forget(state, n_last, places):
         array[:, k, k] = own
     theta[..., k] = 0.0
     recent = {"tail": state["recent"]["tail"].copy()}
-    for name in ("rows", "gains"):
+    for name in _PARTS:
         recent[name] = [part.copy() for part in state["recent"][name]]
     for array in (recent["tail"], *recent["rows"], *recent["gains"]):
         array[..., k] = 0.0

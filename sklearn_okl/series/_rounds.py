@@ -180,10 +180,11 @@ def issue(plan, state, calendar):
         asked = _trees.snapshot(state["trees"], lags, views[RAW])
         slot |= {"trees_" + name: value for name, value in asked.items()}
     if plan.n_ahead:
-        seen = _static.snapshot(state["static"], views[RAW]["mean"], levels[RAW][1])
+        seen = _static.snapshot(state["static"], views[RAW]["mean"])
         slot |= {"static_" + name: value for name, value in seen.items()}
     if plan.knows_rows:
-        of_columns = (seen["mean"], seen["scale"]) if plan.n_ahead else (np.empty(0), np.empty(0))
+        columns = state["static"]["columns"] if plan.n_ahead else _views.start(0, 1)
+        of_columns = columns["mean"], _views.deviation(columns)
         of_series = views[RAW]["mean"], levels[RAW][1]
         slot |= _row_sizes.snapshot(state["row_sizes"], of_columns, of_series)
     if plan.is_pooled:
@@ -301,6 +302,8 @@ def _move(plan, state, by):
     """Move all that is remembered of series by some amounts (m,), as if they had been there."""
     recent = dict(state["recent"])
     _views.move(state["views"][RAW], by)
+    if plan.n_ahead:
+        _static.move(state["static"], by)
     _smoothing.move(state["smoothing"], by)
     recent["members"] = recent["members"] + by
     recent["forecasts"] = recent["forecasts"] + by * (plan.views == RAW)[plan.waiting, None]
@@ -409,8 +412,8 @@ def _teach(plan, state, said, x_ahead, y, taught):
         wanted = targets[expert.view].reshape(plan.horizon, *z.shape[:2], n_targets)
         _delayed_ridge.learn(own["ridge"], z, wanted)
     if plan.n_ahead:
-        raw, known = state["views"][RAW], np.where(np.isnan(scale[0, RAW]), np.nan, target[0])
-        of_now = raw["mean"], _views.level(raw)[1]
+        of_now = state["views"][RAW]["mean"], _views.deviation(state["views"][RAW])
+        known = np.where(np.isnan(scale[0, RAW]), np.nan, target[0])
         _static.learn(state["static"], x_ahead, origin["phases"], known, *of_now)
     if plan.trees is not None:
         known = _known(origin["slot"], "trees_")

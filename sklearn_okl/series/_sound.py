@@ -24,7 +24,7 @@ from . import (
 from ._experts import RAW
 from ._smoothing_rates import N_BANKS, N_MEMBERS, SHORT
 
-_SCALES = "static_scale", "rows_scale"  # of columns, in the snapshot that forecasts are made from
+_SCALES = "static_unit", "rows_scale"  # of columns, in the snapshot that forecasts are made from
 LATE = 8191  # rows after which one more is a time for all that is done now and then
 
 
@@ -35,7 +35,7 @@ def n_numbers(plan):
         (*shape, horizon, width) for shape, width in _experts.shapes(plan.experts, m, plan.n_common)
     ]
     if plan.n_ahead:
-        ridges.append((1, 1, m, 1, _static.width(plan.n_ahead, plan.n_phases)))
+        ridges.append((m, 1, 1, 1, _static.width(plan.n_ahead, plan.n_phases)))
     if plan.knows_rows:
         ridges.append((m, 1, 1, 1, _row_sizes.width(plan.n_ahead, plan.n_phases)))
     latest = _waiting.n_places(horizon) * len(plan.waiting) * m
@@ -143,6 +143,8 @@ def fault(plan, state):
     slot = state["origin"]["slot"]
     if any((slot[name] < 0.0).any() for name in _SCALES if name in slot):
         return "has deviations of columns below 0"
+    if "static" in state and not _static.is_sound(state["static"]):
+        return "has columns of no unit"
     return None if _is_finite(heard(state)) else "forecasts no numbers"
 
 

@@ -34,6 +34,63 @@ class Ridge:
         self.S, self.b = self.S + lost * np.eye(len(self.b)), self.b + lost * self.theta
 
 
+class Static:
+    """The regression of one series on columns known ahead, solved anew from all of its rows.
+
+    What is held: the level of targets, and centre and unit of each column. Lines know all rows,
+    waves those since the unit of their column is what it is.
+    """
+
+    def __init__(self, forecaster, n_columns):
+        self.forecaster, self.rows, self.level = forecaster, [], None
+        self.centre, self.unit = np.zeros(n_columns), np.zeros(n_columns)
+        self.since = np.zeros(n_columns)  # rows whose waves are gone
+
+    def now(self, mean):
+        theta = self.theta() if self.rows else None
+        level = self.level if self.rows else mean
+        usual = [column.mean for column in self.forecaster.ahead]
+        return level, theta, usual, self.centre.copy(), self.unit.copy()
+
+    def learn(self, memory, x, t, y):
+        columns = self.forecaster.ahead
+        for j, column in enumerate(columns):
+            deviation, unit = np.sqrt(column.variance), self.unit[j]
+            is_off = deviation > 2 * unit or 2 * deviation < unit
+            if deviation > 0 and (is_off or abs(column.mean - self.centre[j]) > 2 * unit):
+                if unit == 0:
+                    for row in self.rows:  # in which it was what it was at first
+                        row[0][j] = column.back(len(column.rows))
+                self.centre[j], self.unit[j], self.since[j] = column.mean, deviation, len(self.rows)
+        if np.isnan(y):
+            return
+        if self.level is None or abs(memory.mean - self.level) > 2 * np.sqrt(memory.variance):
+            self.level = memory.mean
+        x = np.where(np.isnan(x), [column.mean for column in columns], x)
+        z = standardised(x, self.centre, self.unit)
+        at = self.centre + self.unit * z  # within the fence
+        seasons = phase_features(self.forecaster.slots, t)
+        self.rows.append([at, seasons, y])
+
+    def move(self, by):
+        """All that was learnt was as much higher."""
+        self.level = None if self.level is None else self.level + by
+        for row in self.rows:
+            row[2] += by
+
+    def theta(self):
+        n, d = len(self.rows), len(self.centre)
+        X = np.array([at for at, *_ in self.rows]).reshape(n, d)
+        unit = np.where(self.unit > 0, self.unit, 1)
+        z = np.where(self.unit > 0, (X - self.centre) / unit, 0)
+        waves = [f(k * z) for k in (0.7, 1.4) for f in (np.sin, np.cos)]
+        is_gone = np.arange(n)[:, None] < self.since
+        waves = [np.where(is_gone, 0, wave) for wave in waves]
+        Z = np.hstack([np.ones((n, 1)), z, *waves, [row[1] for row in self.rows]])
+        y = np.array([row[2] for row in self.rows]) - self.level
+        return np.linalg.solve(ALPHA * np.eye(Z.shape[1]) + Z.T @ Z, Z.T @ y)
+
+
 class NewLevel(float):
     """A value that the series has moved to."""
 
@@ -507,7 +564,7 @@ class Forecaster:
             for h in range(horizon)
             for c in range(n_series)
         }
-        self.static = [None] * n_series
+        self.static = [Static(self, len(self.ahead)) for _ in range(n_series)]
         n_fits = 1 if self.is_pooled else n_series
         self.trees = [Refits(trees) for _ in range(n_fits)] * (n_series // n_fits)
 
@@ -582,17 +639,8 @@ class Forecaster:
                 else:
                     origin["forecasts"][h, c] = 0.0
         if self.ahead:
-            moments = (
-                np.array([x.mean for x in self.ahead]),
-                np.sqrt([x.variance for x in self.ahead]),
-            )
-            origin["static"] = (
-                moments,
-                [
-                    (v.mean, v.scale(), None if r is None else r.theta.copy())
-                    for v, r in zip(self.views[0], self.static, strict=True)
-                ],
-            )
+            of_each = zip(self.views[0], self.static, strict=True)
+            origin["static"] = [r.now(v.mean) for v, r in of_each]
         origin["trees"] = [
             (self.tree_lags(), v.mean, v.scale(), len(fits.rows))
             for v, fits in zip(self.views[0], self.trees, strict=True)
@@ -670,10 +718,9 @@ class Forecaster:
         return self.ridges[k, h, c]
 
     def from_static(self, origin, c, x, t):
-        mean, scale, theta = origin["static"][1][c]
-        if theta is None:
-            return mean
-        return mean + scale * (self.static_features(origin["static"][0], x, t) @ theta)
+        level, theta, usual, *held = origin["static"][c]
+        x = np.where(np.isnan(x), usual, x)
+        return level if theta is None else level + self.static_features(held, x, t) @ theta
 
     def forecast(self, origin, h, c, x=None):
         """The forecast of an origin for a step and a series, with the columns known ahead."""
@@ -692,6 +739,8 @@ class Forecaster:
     def move(self, c, by):
         """Move all that is remembered of a series, as if it had always been there."""
         self.views[0][c].move(by)
+        if self.ahead:
+            self.static[c].move(by)
         for member in self.members[c]:
             if not member.has_logs:
                 member.level += by
@@ -703,8 +752,8 @@ class Forecaster:
             origin["forecasts"][:, c, raw] += by
             origin["members"][:, c] += by
             if self.ahead:
-                mean, *rest = origin["static"][1][c]
-                origin["static"][1][c] = (mean + by, *rest)
+                mean, *rest = origin["static"][c]
+                origin["static"][c] = (mean + by, *rest)
             lags, mean, *rest = origin["trees"][c]
             origin["trees"][c] = (lags, mean + by, *rest)
 
@@ -766,6 +815,12 @@ class Forecaster:
         if self.t % REFRESH == 0:
             for mixture in self.mixtures.values():
                 mixture.refresh()
+        for column, value in zip(self.ahead, x_ahead, strict=True):
+            column.push(value, column.rows[-1] if column.rows else np.nan)
+        for c in range(self.m if self.ahead else 0):
+            is_known = origin["begun"][c] and origin["level"][0, c, 2]
+            y_static = learnt[c] if is_known else np.nan
+            self.static[c].learn(self.views[0][c], x_ahead, t, y_static)
         begun, taught = origin["begun"], []
         before = [self.explained(origin, c, x_ahead, t) for c in range(self.m)]
         for c in range(self.m):
@@ -779,12 +834,6 @@ class Forecaster:
                 _, mean, scale, _ = origin["trees"][c]
                 z = self.tree_features(origin, c, x_ahead, t)
                 taught.append((c, z, np.clip((learnt[c] - mean) / scale, -FENCE, FENCE)))
-            if self.ahead:
-                z = self.static_features(origin["static"][0], x_ahead, t)
-                if self.static[c] is None:
-                    self.static[c] = Ridge(len(z), 1.0)
-                mean, scale, _ = origin["static"][1][c]
-                self.static[c].learn([z], [(learnt[c] - mean) / scale if is_known else np.nan])
             for member in reversed(self.members[c]):  # logarithms end before the steady ones learn
                 if not self.views[0][c].count and not np.isnan(came[c]):
                     member.level = float(came[c])
@@ -794,9 +843,8 @@ class Forecaster:
             self.trees[c].rows.append((z, target))
         for fits in self.trees:
             fits.look()
-        for columns, x in ((self.ahead, x_ahead), (self.now, x_now)):
-            for column, value in zip(columns, x, strict=True):
-                column.push(value, column.rows[-1] if column.rows else np.nan)
+        for column, value in zip(self.now, x_now, strict=True):
+            column.push(value, column.rows[-1] if column.rows else np.nan)
         if is_look_due(self.t) or self.t in [c * k for k in self.given for c in (2, 4)]:
             self.look()
 

@@ -65,6 +65,7 @@ CASES = {
     "pooled, with columns": (2, 1, 1, {"pooled": True}),
     "columns known ahead": (1, 1, 1, {}),
     "both kinds of columns": (2, 2, 1, {"known_ahead": [0]}),
+    "a column that begins late": (2, 2, 1, {"known_ahead": [0]}),
     "seasons given": (1, 0, 0, {"season_lengths": (5, 12)}),
     "logarithms end": (2, 0, 0, {}),
     "a unit that falls": (2, 0, 0, {}),
@@ -86,6 +87,8 @@ def test_the_forecaster_is_the_loop_that_keeps_every_origin(case, monkeypatch):
     y[85, 0] = 1e6  # a fault
     y[95:, -1] += 1e4  # a new level, believed from its third row on
     X[70:72] = np.nan
+    if case == "a column that begins late":
+        X[:20, 0], X[80:, 0] = 1.0, 6.0 * X[80:, 0]  # and in another unit
     if case == "logarithms end":
         y[75:, 0] -= 20.0  # some are no longer positive
     if case == "a unit that falls":

@@ -1,0 +1,83 @@
+"""What columns known ahead do is learnt whatever units, levels and gaps the first rows have."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from sklearn_okl import OnlineForecaster
+
+NOISE = 0.25  # variance
+
+
+def losses(forecasts, y, h, *ends):
+    """Return the mean squared errors of step h (from 0) between some rows."""
+    off = forecasts[: len(y) - h, h] - y[h:]
+    return [float(np.nanmean(off[low - h : high - h] ** 2)) for low, high in pairwise(ends)]
+
+
+def forecasts_of(x, y, horizon=6, **parameters):
+    """Return what is forecast of all rows but the last ones, and their targets."""
+    n = len(y) - horizon
+    model = OnlineForecaster(horizon, **parameters)
+    return model.prequential_predict(y[:n], x[:n, None], x[n:, None]), y[:n]
+
+
+@pytest.mark.parametrize("guard", [True, False])
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("kind", ["runs of values", "runs of normals", "values", "rain"])
+def test_a_line_is_learnt_whatever_the_first_rows_were(kind, seed, guard):
+    rng = np.random.default_rng(seed)
+    x = {
+        "runs of values": lambda: np.repeat(rng.choice([20.0, 40.0, 60.0, 80.0], 30), 25),
+        "runs of normals": lambda: np.repeat(20.0 * rng.normal(size=30), 25),
+        "values": lambda: rng.choice([20.0, 40.0, 60.0, 80.0], 750),
+        "rain": lambda: np.where(rng.random(750) < 0.04, rng.exponential(10.0, 750), 0.0),
+    }[kind]()
+    y = 0.9 * x + 0.5 * rng.normal(size=len(x))
+    said, y = forecasts_of(x, y, guard=guard)
+    for h in (0, 5):
+        assert max(losses(said, y, h, 450, 600, 740)) <= 4.0 * NOISE
+
+
+@pytest.mark.parametrize("lead", [60, 300])
+def test_what_a_column_does_that_was_off_at_first_is_known_when_it_is_off_again(lead):
+    rng = np.random.default_rng(0)
+    x = np.r_[np.zeros(lead), np.ones(200), np.zeros(20)]
+    y = 10.0 + 50.0 * x + rng.normal(size=len(x))
+    model = OnlineForecaster(6, guard=False).fit(y[:-20], x[:-20, None])
+    before = model.predict(x[-20:-14, None])
+    model.partial_fit(y[-20:-10], x[-20:-10, None])
+    after = model.predict(x[-10:-4, None])
+    assert (np.abs(before - 10.0) < 40.0).all()
+    assert (np.abs(after - 10.0) < 15.0).all()
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_a_series_that_begins_late_or_pauses_learns_as_one_that_begins(pooled):
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=1000)
+    y = np.stack([x, 50.0 + 3.0 * x], axis=1) + 0.5 * rng.normal(size=(1000, 2))
+    y[:600, 1] = np.nan
+    model = OnlineForecaster(6, pooled=pooled)
+    late = model.prequential_predict(y[:994], x[:994, None], x[994:, None])[..., 1]
+    alone, own = forecasts_of(x[600:], y[600:, 1])
+    for h in (0, 5):
+        found = losses(late, y[:994, 1], h, 660, 700, 1000)
+        assert_allclose(found, losses(alone, own, h, 60, 100, 400), rtol=0.6)
+    y = y[:, 0] * 1.0
+    y[50:600] = np.nan
+    paused = forecasts_of(x, y)[0]
+    assert max(losses(paused, y[:994], 5, 660, 700, 1000)) <= 2.0 * NOISE
+
+
+def test_units_and_levels_of_columns_change_nothing():
+    rng = np.random.default_rng(2)
+    x, t = np.cumsum(rng.normal(size=300)), np.arange(300)
+    y = 3.0 * x + np.sin(t / 4.0) + 0.1 * rng.normal(size=300)
+    said, _ = forecasts_of(x, y)
+    other, _ = forecasts_of(1e4 * x - 1e6, y)
+    assert_allclose(other, said, rtol=1e-5, atol=1e-5)
+    other, _ = forecasts_of(x, 7e3 * y)
+    assert_allclose(other, 7e3 * said, rtol=1e-6)
