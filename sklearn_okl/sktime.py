@@ -119,6 +119,13 @@ class SktimeForecaster(object if BaseForecaster is None else BaseForecaster):
         )
         return self._at(fh, intervals)
 
+    def _predict_quantiles(self, fh, X, alpha):
+        import pandas as pd
+
+        said = self.forecaster_.predict_quantiles(self._ahead(fh, X), alpha=alpha)
+        columns = pd.MultiIndex.from_product([self._get_varnames(), alpha])
+        return self._at(fh, pd.DataFrame(said.reshape(len(said), -1), columns=columns))
+
     def _ahead(self, fh, X):
         """Return the columns of all rows up to the last step; NaN where X leaves them out."""
         if X is None or len(self.known_ahead) == 0:

@@ -11,7 +11,7 @@ from sklearn.utils import Bunch, _safe_indexing, check_scalar
 from sklearn.utils.validation import _num_samples
 
 from .._types import Any, ArrayLike
-from ..series import _frames, _intervals
+from ..series import AdaptedForecaster, _frames, _intervals
 from . import _series_measures
 from ._interval_scores import sorted_groups
 
@@ -87,7 +87,8 @@ def backtest(
         If the forecaster is no function and has no `fit` and `predict`, or is to be updated and has
         no `partial_fit`; if a function is given base forecasts, or groups have no order.
     ValueError
-        If X, base forecasts or groups have other rows than y, origins are out of order or leave no
+        If X, base forecasts or groups have other rows than y, an AdaptedForecaster has no base
+        forecasts, origins are out of order or leave no
         rows before or after them, no horizon is known, or what is forecast has another shape.
 
     Notes
@@ -145,6 +146,7 @@ def backtest(
     if coverage is not None and said[0][1] is not None:
         shape = (horizon, m, len(coverage), 2)
         intervals = np.stack([_shaped(ends, shape, "intervals") for _, ends in said])
+    index = y.index if hasattr(getattr(y, "index", None), "get_indexer") else None
     rows = origins[:, None] + np.arange(horizon)
     y_true = series.values[rows]
     result = _measured(
@@ -160,7 +162,7 @@ def backtest(
         y_true=flat(y_true),
         intervals=flat(intervals),
         coverage=coverage,
-        records=_records(series, origins, y_true, forecasts, intervals, coverage),
+        records=_records(series, index, origins, y_true, forecasts, intervals, coverage),
         **result,
         held_by_group=held_by_group,
         forecaster=asked.model,
@@ -261,6 +263,11 @@ def _check_rows(n, **parts):
 def _checked_base(base_forecasts, forecaster, shape):
     """Return what a base said before each row as an array, or None where there is none."""
     if base_forecasts is None:
+        if isinstance(forecaster, AdaptedForecaster):
+            raise ValueError(
+                "base_forecasts is missing: an AdaptedForecaster corrects what a base said before "
+                "each row. Give it, of shape (n, horizon)."
+            )
         return None
     if _is_function(forecaster):
         raise TypeError(
@@ -333,10 +340,10 @@ def _by_group(groups, y_true, intervals):
     }
 
 
-def _records(series, origins, y_true, forecasts, intervals, coverage):
-    """Return a row for each origin, step and series."""
+def _records(series, index, origins, y_true, forecasts, intervals, coverage):
+    """Return a row for each origin, step and series; a frame where y had an index of pandas."""
     k, horizon, m = forecasts.shape
-    labels = origins if series.index is None else series.index[origins]
+    labels = origins if index is None else index[origins]
     names = series.names if series.names is not None and not series.is_flat else np.arange(m)
     places = np.indices(forecasts.shape).reshape(3, -1)
     columns = {
@@ -349,7 +356,7 @@ def _records(series, origins, y_true, forecasts, intervals, coverage):
     for j, level in enumerate(() if intervals is None else coverage.tolist()):
         columns[f"lower_{level:g}"] = intervals[..., j, 0].ravel()
         columns[f"upper_{level:g}"] = intervals[..., j, 1].ravel()
-    if series.index is not None:
+    if index is not None:
         import pandas as pd
 
         return pd.DataFrame(columns)

@@ -424,8 +424,8 @@ def _base_of(base_forecasts, shape):
             "(n, horizon) of one series, (n, horizon, m) of several; NaN where it said nothing."
         )
     values = _frames._numbers(base_forecasts, "base_forecasts")
-    if values.shape == shape[:-1] and shape[-1] == 1:
-        values = values[..., None]
+    if values.shape in (shape[:1], shape[:-1]) and np.prod(shape[values.ndim :]) == 1:
+        values = values.reshape(shape)
     if values.shape != shape:
         wanted = f"{shape[:-1]} or {shape}" if shape[-1] == 1 else f"{shape}"
         raise ValueError(

@@ -85,6 +85,11 @@ def columns_of(X, y_shape=None):
             f"X has shape {values.shape}. Give columns as (n, d): X.reshape(-1, 1) if there is one."
         )
     names = list(X.columns) if hasattr(X, "columns") else None
+    if names is not None and len(set(names)) < len(names):
+        twice = sorted({str(name) for name in names if names.count(name) > 1})
+        raise ValueError(
+            f"X has several columns of the names {twice}: give each a name of its own."
+        )
     return values, names
 
 
@@ -93,7 +98,9 @@ def _numbers(given, name):
         given = given.filled(np.nan)
     _refuse_columns(given, name)
     try:
-        if hasattr(given, "to_numpy"):
+        if hasattr(given, "get") and hasattr(given, "iloc"):  # pandas has further kinds of missing
+            values = np.array(given.to_numpy(dtype=np.float64, na_value=np.nan))
+        elif hasattr(given, "to_numpy"):
             values = np.array(given.to_numpy(), dtype=np.float64)
         else:
             values = np.array(given, dtype=np.float64)
@@ -260,6 +267,12 @@ def given_step(index):
     if type(index).__name__ == "RangeIndex":
         return int(index.step)
     step, kind = getattr(index, "freqstr", None), _kind(index)
+    if type(getattr(index, "freq", None)).__name__.startswith("Custom"):
+        raise ValueError(
+            f"The index has the step {index.freq!r}, and its own days off are not kept: forecasts "
+            "would go to them. Set the freq to 'B' and gaps='fill', so that they count as missing; "
+            "or leave the dates out, by reset_index(drop=True)."
+        )
     return step if step is None or kind == "periods" or _is_offset(step) else None
 
 
@@ -331,12 +344,33 @@ def continued(time, n):
     import pandas as pd
 
     if time["kind"] == "dates":
-        offset = pd.tseries.frequencies.to_offset(time["step"])
-        return pd.date_range(last_of(time), periods=n + 1, freq=offset)[1:].as_unit(time["unit"])
+        return _dates(last_of(time), time["step"], start=True, periods=n + 1)[1:].as_unit(
+            time["unit"]
+        )
     if time["kind"] == "periods":
         return pd.period_range(time["last"], periods=n + 1, freq=time["step"])[1:]
     start, step = time["last"] + time["step"], time["step"]
     return pd.RangeIndex(start, start + n * step, step)
+
+
+def _dates(label, step, *, start, periods):
+    """Return dates from a label on, or up to it, in its zone.
+
+    Days go on by the clock on the wall. Where it is put forward at midnight, that day begins when
+    it does.
+    """
+    import pandas as pd
+
+    offset, end = pd.tseries.frequencies.to_offset(step), "start" if start else "end"
+    is_time = isinstance(offset, pd.offsets.Tick) and not isinstance(offset, pd.offsets.Day)
+    if label.tz is None or is_time:
+        return pd.date_range(**{end: label}, periods=periods, freq=offset)
+    wall = label.tz_localize(None)
+    if wall.normalize().tz_localize(label.tz, nonexistent="shift_forward") == label:
+        wall = wall.normalize()
+    dates = pd.date_range(**{end: wall}, periods=periods, freq=offset)
+    is_first = np.ones(periods, dtype=bool)  # of two hours that are called alike
+    return dates.tz_localize(label.tz, nonexistent="shift_forward", ambiguous=is_first)
 
 
 def check_order(index):
@@ -437,16 +471,13 @@ def joined(time, labels, index):
 
 def before(index, time):
     """Return the time one step before an index."""
-    import pandas as pd
-
     if time["step"] is None:
         return time
     if time["kind"] == "numbers":
         return time | {"last": int(index[0]) - time["step"]}
     if time["kind"] == "periods":
         return time | {"last": str(index[0] - 1)}
-    offset = pd.tseries.frequencies.to_offset(time["step"])
-    return time | {"last": label_of(pd.date_range(end=index[0], periods=2, freq=offset)[0])}
+    return time | {"last": label_of(_dates(index[0], time["step"], start=False, periods=2)[0])}
 
 
 def is_unlabelled(index, is_start):

@@ -72,3 +72,26 @@ def test_columns_of_steps_that_are_not_asked_for_may_be_left_out():
 def test_without_sktime_it_says_what_to_do():
     with pytest.raises(ImportError, match="sktime is not installed"):
         SktimeForecaster()
+
+
+@sktime("quantiles of any level, the median among them, as of OnlineForecaster alone")
+def test_quantiles_are_those_of_the_forecaster():
+    from sktime.forecasting.model_evaluation import evaluate
+    from sktime.performance_metrics.forecasting.probabilistic import PinballLoss
+    from sktime.split import ExpandingWindowSplitter
+
+    y, alpha = airline(), [0.9, 0.5, 0.05]
+    model = SktimeForecaster(**SMALL).fit(y[:100], fh=[1, 3])
+    alone = OnlineForecaster(3, **SMALL).fit(y[:100])
+    found = model.predict_quantiles(alpha=alpha)
+    near(found, alone.predict_quantiles(alpha=alpha)[[0, 2]])
+    ends = model.predict_interval(coverage=[0.9])
+    holds(
+        found.columns.get_level_values(0)[0] == ends.columns.get_level_values(0)[0],
+        "quantiles have another name than intervals",
+    )
+    cv = ExpandingWindowSplitter(fh=[1, 2], initial_window=90, step_length=20)
+    scores = evaluate(
+        SktimeForecaster(**SMALL), cv, y, strategy="update", scoring=PinballLoss(alpha=alpha)
+    )
+    holds(scores["test_PinballLoss"].notna().all(), "no pinball losses were found")

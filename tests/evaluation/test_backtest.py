@@ -196,6 +196,16 @@ def test_frames_give_records_with_their_labels():
     assert one.forecasts.shape == (1, H)
 
 
+@pytest.mark.parametrize("labels", ["text", "numbers with fractions"])
+def test_records_have_labels_that_no_forecast_continues(labels):
+    pandas = pytest.importorskip("pandas")
+    index = [f"day {t}" for t in range(80)] if labels == "text" else np.arange(80) / 4.0
+    y = pandas.Series(stream(1)[:, 0], index=index)
+    result = backtest(last_season, y, horizon=H, origins=[40, 70])
+    assert isinstance(result.records, pandas.DataFrame)
+    assert result.records["origin"].tolist()[::H] == [index[40], index[70]]
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_groups_may_be_text_numbers_and_nan(seed):
     rng = np.random.default_rng(seed)
@@ -228,6 +238,7 @@ SPREAD = {"forecaster": Mean()}
             r"before each row of y .* \(80, 3\)",
             ADAPTED | {"base_forecasts": [0.0] * 80},
         ),
+        (ValueError, "base_forecasts is missing", ADAPTED),
         (ValueError, r"shape \(80, 2\)", ADAPTED | {"base_forecasts": np.zeros((80, 2))}),
         (TypeError, "came with a function", {"base_forecasts": np.zeros((80, H))}),
         (ValueError, "y has 80 rows, which are too few", {"horizon": 80}),

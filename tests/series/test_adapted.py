@@ -350,6 +350,15 @@ def test_steps_of_a_frame_are_never_taken_in_another_order(names, is_stored):
     model.partial_fit(series[80:], frame[80:])
 
 
+def test_one_step_may_come_as_numbers():
+    y, base = stream(1)
+    plain = AdaptedForecaster(1, window=3).fit(y[:80, 0], base[:80, :1, 0])
+    model = AdaptedForecaster(1, window=3).fit(y[:80, 0], base[:80, 0, 0])
+    assert_array_equal(model.predict(base[80, :1, 0]), plain.predict(base[80, :1]))
+    with pytest.raises(ValueError, match="has shape"):
+        model.partial_fit(y[80:, 0], base[80:82, 0, 0])
+
+
 def test_series_of_a_frame_are_never_taken_in_another_order():
     pandas = pytest.importorskip("pandas")
     y, base = stream(2)

@@ -392,3 +392,58 @@ def test_fortnights_are_no_half_months():
     index = pd.DatetimeIndex(["2023-02-01", "2023-02-15", "2023-03-01", "2023-03-15", "2023-03-29"])
     said = OnlineForecaster(1, **SMALL).fit(pd.Series(values(4), index[:4])).predict()
     assert list(said.index) == list(index[4:])
+
+
+@pytest.mark.parametrize("zone", ["America/Santiago", "Africa/Cairo", "America/Havana"])
+@pytest.mark.parametrize("cut", [1, 7, 120])
+def test_days_go_on_where_the_clock_is_put_forward_at_midnight(zone, cut):
+    days = pd.date_range("2023-10-01", periods=480, freq="D")
+    index = days.tz_localize(zone, nonexistent="shift_forward", ambiguous=np.ones(480, dtype=bool))
+    shifted = np.flatnonzero(index.hour)  # days that begin later
+    assert len(shifted)
+    place = int(shifted[0])
+    y = pd.Series(values(480), index=pd.DatetimeIndex(list(index)))[place - 60 : place + 60]
+    model = OnlineForecaster(7, **SMALL)
+    for low in range(0, 120, cut):
+        model.partial_fit(y[low : low + cut])
+        if low in range(50, 70):
+            last = place - 60 + low + cut
+            assert list(model.predict().index) == list(index[last : last + 7])
+    assert list(model.predict().index) == list(index[place + 60 : place + 67])
+    plain = OnlineForecaster(7, **SMALL).fit(y.to_numpy())
+    assert model.n_samples_seen_ == plain.n_samples_seen_
+
+
+def test_days_off_of_ones_own_are_refused_with_a_sentence():
+    offset = pd.offsets.CustomBusinessDay(holidays=["2024-01-10"])
+    y = pd.Series(values(), index=pd.date_range("2024-01-02", periods=60, freq=offset))
+    with pytest.raises(ValueError, match="own days off are not kept"):
+        OnlineForecaster(3, **SMALL).fit(y)
+    model = OnlineForecaster(3, gaps="fill", **SMALL).fit(y.asfreq("B"))
+    assert model.n_samples_seen_ == 61
+
+
+@pytest.mark.parametrize("kind", ["boolean", "Int64", "Float64"])
+@pytest.mark.parametrize("as_frame", [False, True])
+def test_what_is_missing_in_nullable_types_is_missing(kind, as_frame):
+    numbers = np.arange(60.0) % 2
+    numbers[[5, 20]] = np.nan
+    y = pd.Series(numbers).astype(kind)
+    X = pd.DataFrame({"a": y, "b": np.arange(60.0)})
+    series = pd.DataFrame({"y": y, "z": np.arange(60)}) if as_frame else y
+    plain = np.c_[numbers, np.arange(60)] if as_frame else numbers
+    given, wanted = (OnlineForecaster(2, **SMALL) for _ in range(2))
+    given.fit(series, X)
+    wanted.fit(plain, X.to_numpy(dtype=float, na_value=np.nan))
+    future = np.array([[0.0, 60.0], [1.0, 61.0]])
+    assert_array_equal(given.predict(future), wanted.predict(future))
+
+
+def test_columns_that_share_a_name_are_refused():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    frame = pd.DataFrame(X, columns=["t", "t"])
+    with pytest.raises(ValueError, match="several columns of the names"):
+        OnlineForecaster(3, **SMALL).fit(values(), frame)
+    model = OnlineForecaster(3, **SMALL).fit(values(), X)
+    with pytest.raises(ValueError, match="several columns of the names"):
+        model.predict(frame[:3])
