@@ -5,6 +5,9 @@ an expert whose errors are usually s is off by d has, with heavy tails, one of t
 (s / d)^2. So where the best expert of late forecasts d beyond the range, the odds that it is right
 are some 2 d^2 / (n s^2), times what such forecasts have shown before, which persists. Where they
 are in its favour the limits give way to it. What is farther off than several ranges is a fault.
+
+Where all experts are beyond the limits, two at least and on one side, these give way to the nearest
+one, by odds of their own: what all expect is no whim of one of them, unless they err alike.
 """
 
 import numpy as np
@@ -17,7 +20,9 @@ from ._fading_means import known_likelihoods
 _KNOWN = 60.0  # faded rounds from which on losses say what is usual
 _ODDS = -12.0, 3.0  # limits of the log odds that are kept
 _BOUND = 3.0  # log odds that a round counts at most
+_OF_ALL = 4.0  # log odds of all experts, to which those that are kept come
 _MOST = 4.0  # ranges beyond the limits, from which on nobody leads
+_MOST_OF_ALL = 16.0  # and from which on all together are wrong, as where no feed works
 _TINY = np.finfo(float).tiny
 
 
@@ -26,8 +31,8 @@ def start(n_targets, delay):
     known = {
         "limits": np.zeros((n_targets, 3)),  # lows, highs, numbers of rows learnt
         "past": np.zeros((delay, n_targets, 3)),  # those before the latest rounds
-        # log odds that forecasts beyond the range are right
-        "beyond": {"odds": np.zeros(n_targets), "past": np.zeros((delay, n_targets))},
+        # log odds that forecasts beyond the range are right: of the best one, and of all of them
+        "beyond": {"odds": np.zeros((n_targets, 2)), "past": np.zeros((delay, n_targets, 2))},
     }
     if delay:  # how far targets have been below and above what was known of their range
         off = np.zeros((n_targets, 2))
@@ -96,10 +101,28 @@ def leading(F, beyond, losses, rounds):
     return (np.take_along_axis(beyond, best, axis=-1) & (rounds >= _KNOWN))[..., 0], best
 
 
-def given_way(state, F, limits, is_led, best, ago):
-    """Return limits (..., q, 3) that give way to the best experts, and what that was decided by.
+def are_agreed(F, beyond):
+    """Tell where (..., q) all experts F (..., q, K) that are awake, two at least, are beyond."""
+    asleep = np.isnan(F)
+    return (beyond | asleep).all(axis=-1) & ((~asleep).sum(axis=-1) > 1)
 
-    These are their forecasts (..., q), the squares of their usual errors, and where they led.
+
+def _nearest(F, low, high):
+    """Return how far (..., q) the nearest one of all who agree is beyond the limits, 0 for none."""
+    is_many = (~np.isnan(F)).sum(axis=-1) > 1
+    below, above = low - np.fmax.reduce(F, axis=-1), np.fmin.reduce(F, axis=-1) - high
+    most = _MOST_OF_ALL * (high - low)
+    below, above = (
+        np.where(is_many & (off > 0.0) & (off <= most), off, 0.0) for off in (below, above)
+    )
+    return above - below
+
+
+def given_way(state, F, limits, is_led, best, ago):
+    """Return limits (..., q, 3) that give way to experts, and what that was decided by.
+
+    These are forecasts (..., q, 2) of the best expert and of the nearest one of all, the squares of
+    the usual errors of the best (..., q), and where it leads, and all are agreed (..., q, 2).
     """
     asked = np.take_along_axis(F, best, axis=-1)[..., 0]
     of_best = [
@@ -108,15 +131,26 @@ def given_way(state, F, limits, is_led, best, ago):
     ]
     squares = np.maximum(np.minimum.reduce(of_best)[..., 0], _TINY)
     low, high, n = np.moveaxis(limits, -1, 0)
-    distances = np.abs(asked - np.clip(asked, low, high))
-    is_led = is_led & (distances <= _MOST * (high - low))
+    off = asked - np.clip(asked, low, high)
+    is_led = is_led & (np.abs(off) <= _MOST * (high - low))
     odds = as_it_was(state["beyond"]["odds"], state["beyond"]["past"], ago)
     with np.errstate(divide="ignore"):
-        odds = odds + 2.0 * np.log(distances) - np.log(0.5 * np.maximum(n, 1.0) * squares)
-    share = np.where(is_led, np.maximum(2.0 * expit(odds) - 1.0, 0.0), 0.0)
-    by = share * np.where(is_led, asked - np.clip(asked, low, high), 0.0)
-    low, high = low + np.minimum(by, 0.0), high + np.maximum(by, 0.0)
-    return np.stack([low, high, np.broadcast_to(n, low.shape)], axis=-1), (asked, squares, is_led)
+        of_chance = np.log(0.5 * np.maximum(n, 1.0) * squares)
+        by = _share(odds[..., 0] + 2.0 * np.log(np.abs(off)) - of_chance) * np.where(
+            is_led, off, 0.0
+        )
+    nearest = _nearest(F, low, high)
+    of_both = by, _share(odds[..., 1] + _OF_ALL) * nearest
+    asked = np.stack([asked, np.where(nearest < 0.0, low, high) + nearest], axis=-1)
+    low = low + np.minimum(np.minimum(*of_both), 0.0)
+    high = high + np.maximum(np.maximum(*of_both), 0.0)
+    limits = np.stack([low, high, np.broadcast_to(n, low.shape)], axis=-1)
+    return limits, (asked, squares, np.stack([is_led, nearest != 0.0], axis=-1))
+
+
+def _share(odds):
+    """Return how far to go for log odds, nowhere where they are below 0."""
+    return np.maximum(2.0 * expit(odds) - 1.0, 0.0)
 
 
 def wait(state, n):
@@ -126,13 +160,15 @@ def wait(state, n):
 
 
 def learn_beyond(state, y, limits, asked, squares, is_led, weight=1.0):
-    """Learn from targets (q,) whether the best experts were right; the limits are the narrow ones.
+    """Learn from targets (q,) whether experts were right; the limits are the narrow ones.
 
     Losses are those of a Cauchy distribution of the usual errors: a round counts little at most.
     """
-    clipped = np.clip(asked, limits[:, 0], limits[:, 1])
+    clipped = np.clip(asked, limits[:, :1], limits[:, 1:2])
     with np.errstate(over="ignore"):
-        near, far = (np.log1p(np.square(y - of) / squares) for of in (clipped, asked))
+        near, far = (
+            np.log1p(np.square(y[:, None] - of) / squares[:, None]) for of in (clipped, asked)
+        )
     gains = np.clip(np.nan_to_num(near - far), -_BOUND, _BOUND) * min(weight, 1.0)
     odds = state["beyond"]["odds"]
     state["beyond"]["odds"] = np.where(is_led, np.clip(odds + gains, *_ODDS), odds)

@@ -73,7 +73,9 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
 
     This is no convex combination: the regressions may leave the range of the experts' forecasts,
     though not that of the past targets, with a margin, unless the best expert of late does so far
-    beyond what its errors usually are. Late targets may have left the range that is known: there
+    beyond what its errors usually are, or all do who are awake, and have been right in it. What all
+    experts are wrong by is not corrected, as the weights of a whole sum to one: two constant
+    columns, 0 and 1, let it have an intercept. Late targets may have left the range that is known: there
     it is wider by as far as they did so of late. The first round is forecast by the mean of the
     experts, and only its target is learnt: it is the origin, from which distances are learnt.
 
@@ -412,8 +414,9 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         n_within = n
         if is_any_beyond:
             losses, _ = side.latest_losses(everybody)
-            is_led = _limits.leading(F, beyond, losses, side.rounds)[0].any(axis=-1)
-            n_within = min(n, _n_before(is_led))
+            is_led = _limits.leading(F, beyond, losses, side.rounds)[0]
+            is_led = is_led | _limits.are_agreed(F, beyond)
+            n_within = min(n, _n_before(is_led.any(axis=-1)))
         _, two = self._heard(everybody, None, side)
         if two:
             n = min(n, _n_before(side.look(*two).any(axis=-1)))

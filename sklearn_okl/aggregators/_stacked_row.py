@@ -162,9 +162,10 @@ class MixtureRow:
         return self.last.forecast
 
     def _are_led(self, F, asleep, beyond):
-        """Tell whether limits may give way to an expert beyond them, in some target."""
-        known = self.losses[:, -1], self.rounds[:, -1]
-        return _limits.leading(np.where(asleep, np.nan, F), beyond, *known)[0].any()
+        """Tell whether limits may give way to experts beyond them, in some target."""
+        F, known = np.where(asleep, np.nan, F), (self.losses[:, -1], self.rounds[:, -1])
+        is_led = _limits.leading(F, beyond, *known)[0]
+        return (is_led | _limits.are_agreed(F, beyond)).any()
 
     def _known_before(self, asleep):
         """Return what is known before a row, whatever it is."""

@@ -65,6 +65,42 @@ def test_who_leads_beyond_the_range_by_definition(wild, delay):
     assert_allclose(np.concatenate(parts), found, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.long(every=2)
+@pytest.mark.parametrize("delay", [0, 3])
+@pytest.mark.parametrize("err_alike", [False, True])
+def test_all_who_agree_beyond_the_range_by_definition(err_alike, delay):
+    rng = np.random.default_rng(delay)
+    y = np.repeat(3.0 * rng.normal(size=12), 15) + 0.3 * rng.normal(size=180)
+    F = y[:, None] + 0.3 * rng.normal(size=(180, 3))
+    F += 2.0 * err_alike * rng.normal(size=(180, 1))  # what they agree on is seldom so
+    F[0] = y[0] = 0.0
+    scales = np.array([y[: max(t - delay, 0)].std() if t > delay else 0.0 for t in range(180)])
+    scales[scales == 0.0] = 1.0
+    F[: 1 + delay] = 0.0
+    expected = by_definition(F, y, scales, FADINGS, ((4.0, 0.998),), 0, delay)
+    made = StackedBOARegressor(fadings=FADINGS, stacks=((4.0, 0.998),), label_delay=delay)
+    found = made.prequential_predict(F, y)
+    assert (np.abs(made._state["beyond"]["odds"][:, 1]) > 1.0).all()
+    assert_allclose(found, expected, rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize("delay", [0, 5, 23])
+@pytest.mark.parametrize("kind", ["walk", "levels", "trend"])
+def test_what_all_expect_is_believed_beyond_the_range_of_the_targets(kind, delay):
+    rng, t = np.random.default_rng(delay), np.arange(900)
+    y = {
+        "walk": 50.0 + np.cumsum(rng.normal(size=900)),
+        "levels": np.repeat(20.0 * rng.normal(size=9), 100) + rng.normal(size=900),
+        "trend": 0.5 * t + rng.normal(size=900),
+    }[kind]
+    F = y[:, None] + rng.normal(size=(900, 3))
+    model, parts = (StackedBOARegressor(label_delay=delay) for _ in range(2))
+    errors = model.prequential_predict(F, y) - y
+    assert (errors[200:] ** 2).mean() <= 1.25 * ((F.mean(axis=1) - y)[200:] ** 2).mean()
+    cut = [parts.prequential_predict(F[low : low + 7], y[low : low + 7]) for low in t[::7]]
+    assert_allclose(np.concatenate(cut) - y, errors, rtol=1e-9, atol=1e-9)
+
+
 def test_who_knows_why_leads_beyond_the_range_of_the_targets():
     F, y = steps()
     errors = np.abs(StackedBOARegressor().prequential_predict(F, y) - y)
@@ -121,8 +157,11 @@ def test_forecasts_leave_the_experts_range_but_not_that_of_the_targets():
     assert outside[100:].mean() > 0.5
     lows, highs = np.minimum.accumulate(y)[:-1], np.maximum.accumulate(y)[:-1]
     margins = 0.1 * (highs - lows) + 1e-12
-    assert (forecasts[1:] >= lows - margins).all()
-    assert (forecasts[1:] <= highs + margins).all()
+    lows, highs = lows - margins, highs + margins
+    low, high = np.minimum(lows, F.max(axis=1)[1:]), np.maximum(highs, F.min(axis=1)[1:])
+    low[499], high[499] = lows[499], highs[499]  # nobody is right there
+    assert (forecasts[1:] >= low - 1e-12).all()
+    assert (forecasts[1:] <= high + 1e-12).all()
     boa = BOARegressor().prequential_predict(F, y)
     assert np.mean((forecasts - y)[100:500] ** 2) < 0.2 * np.mean((boa - y)[100:500] ** 2)
     assert model.weights_.shape == (2,)

@@ -215,6 +215,7 @@ def mixture_of_all(F, y, scales, fadings, stacks, n_plain, delay, weights=None, 
     born, F = ~np.isnan(F[0]), F.copy()
     squares, awake = np.zeros((2, n, born.sum()))
     limits, odds = [], [0.0]  # before each round; that who leads beyond the range is right
+    of_all = [4.0]  # and that all are who agree beyond it
     faded = {fading: [] for fading in fadings}
     for t in range(n):
         k = max(t - delay, 0)
@@ -228,7 +229,16 @@ def mixture_of_all(F, y, scales, fadings, stacks, n_plain, delay, weights=None, 
         asked, narrow = F[t, born][best], range_of(y[:k]) + left_by(y[:k], delay)
         is_led, wide = gives_way(asked, narrow, k, square, odds[k])
         is_led &= rounds >= 60
-        limits.append(wide if is_led else narrow)
+        wide, nearest = agreed(F[t, born], narrow, wide if is_led else narrow, of_all[k])
+        limits.append(wide)
+        of_all.append(of_all[-1])
+        if nearest is not None:
+            near, far = (
+                np.log1p((y[t] - f) ** 2 / max(square, 1e-300))
+                for f in (np.clip(nearest, *narrow), nearest)
+            )
+            gain = np.clip(near - far, -3.0, 3.0) * min(weights[t], 1.0)
+            of_all[-1] = np.clip(of_all[-1] + gain, -8.0, 7.0)
         odds.append(odds[-1])
         if is_led:
             near, far = (
@@ -280,6 +290,17 @@ def range_of(past):
     """The range of the past targets, 0 among them, widened by a tenth."""
     low, high = min([0.0, *past]), max([0.0, *past])
     return low - 0.1 * (high - low), high + 0.1 * (high - low)
+
+
+def agreed(F, narrow, wide, odds):
+    """Limits that give way to the nearest forecast where all are beyond the narrow ones, and it."""
+    (low, high), there = narrow, F[~np.isnan(F)]
+    share = max(2.0 / (1.0 + np.exp(-odds)) - 1.0, 0.0)
+    if len(there) > 1 and 0.0 < there.min() - high <= 16.0 * (high - low):
+        return (wide[0], max(wide[1], high + share * (there.min() - high))), there.min()
+    if len(there) > 1 and 0.0 < low - there.max() <= 16.0 * (high - low):
+        return (min(wide[0], low - share * (low - there.max())), wide[1]), there.max()
+    return wide, None
 
 
 def gives_way(asked, narrow, n, square, odds):
