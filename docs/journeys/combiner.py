@@ -48,8 +48,9 @@ print(aggregation_report(MLPolyRegressor(), forecasts, target))
 print({name: round(loss, 3) for name, loss in losses.items()})
 assert losses["StackedBOARegressor"] <= 1.2 * losses["best convex combination"]
 
-layer = OnlineConformalRegressor(StackedBOARegressor(), coverage=0.9)
+layer = OnlineConformalRegressor(StackedBOARegressor(label_delay=24), coverage=0.9)
 intervals = layer.prequential_interval(forecasts, target)
+judged = np.arange(n) >= 24 * 14  # 25 trackers take turns, and each needs nine errors
 held = interval_coverage(target[judged], intervals[judged]).item()
-print(f"intervals held {held:.1%}")
+print(f"intervals held {held:.1%}, {np.isinf(intervals[judged]).any(axis=1).mean():.1%} infinite")
 assert 0.87 <= held <= 0.93

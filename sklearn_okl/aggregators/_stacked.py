@@ -75,9 +75,9 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
     though not that of the past targets, with a margin, unless the best expert of late does so far
     beyond what its errors usually are, or all do who are awake, and have been right in it. What all
     experts are wrong by is not corrected, as the weights of a whole sum to one: two constant
-    columns, 0 and 1, let it have an intercept. Late targets may have left the range that is known: there
-    it is wider by as far as they did so of late. The first round is forecast by the mean of the
-    experts, and only its target is learnt: it is the origin, from which distances are learnt.
+    columns, 0 and 1, let it have an intercept. Late targets may have left the range that is known:
+    there it is wider by as far as they did so of late. The first round is forecast by the mean of
+    the experts, and only its target is learnt: it is the origin, from which distances are learnt.
 
     *The means* [2]_ weigh expert k by the likelihood of Gaussian errors, which fades:
 

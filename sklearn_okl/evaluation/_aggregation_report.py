@@ -8,7 +8,8 @@ import numpy as np
 
 from .._documentation import explained_by
 from .._types import Any, ArrayLike
-from ._combinations import check_loss, combination_comparator, losses_of
+from ..losses import PinballLoss
+from ._combinations import LOSSES, check_loss, combination_comparator, losses_of
 from ._prequential import prequential
 from ._weights_display import expert_labels, weights_of
 
@@ -31,7 +32,7 @@ def aggregation_report(
     X: ArrayLike,
     y: ArrayLike,
     *,
-    loss: str = "squared_error",
+    loss: Any = None,
     output_dict: bool = False,
 ) -> Any:
     """Hold an aggregator against its experts and the best combinations of them in hindsight.
@@ -48,6 +49,10 @@ def aggregation_report(
     X : array-like of shape (n_samples, n_experts)
         Forecasts of the experts, in the order in which rows come; the columns of a frame name
         them. NaN says that an expert is asleep.
+    loss : {"squared_error", "absolute_error", "absolute_percentage_error"} or \
+            PinballLoss, default=None
+        What is compared. None: the loss that the aggregator compares its experts in, if it is one
+        of these, else the squared error.
     output_dict : bool, default=False
         Whether to return a dict in place of text.
 
@@ -114,6 +119,7 @@ def aggregation_report(
     naive                1.028       0.196        0.203        0.120
     arima               0.8846       0.153        0.204        0.092
     """
+    loss = _own_loss(estimator) if loss is None else loss
     known = judged_rows(estimator, X, y, loss)
     name = type(estimator).__name__
     combinations = {
@@ -131,6 +137,15 @@ def aggregation_report(
         "n_rows": len(known.y),
     }
     return report if output_dict else _text(report, loss)
+
+
+def _own_loss(estimator):
+    """Return the loss of an aggregator, if a combination in hindsight can be found for it."""
+    own = getattr(estimator, "loss", None)
+    if own == "pinball":
+        return PinballLoss(estimator.quantile)
+    is_known = isinstance(own, PinballLoss) or (isinstance(own, str) and own in LOSSES)
+    return own if is_known else LOSSES[0]
 
 
 class JudgedRows(NamedTuple):
@@ -190,7 +205,9 @@ def _percentage(y, forecasts):
 def _text(report, loss):
     """Write a report as two tables."""
     width = max(map(len, report["losses"]))
-    heads = [_MEASURES[loss], "percentage"]
+    is_of_quantile = isinstance(loss, PinballLoss)
+    measure = f"pinball loss at {loss.quantile:g}" if is_of_quantile else _MEASURES[loss]
+    heads = [measure, "percentage"]
     lines = [
         f"{len(report['experts'])} experts, {report['n_rows']} rows",
         "",

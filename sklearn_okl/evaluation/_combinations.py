@@ -9,6 +9,7 @@ from sklearn.utils import Bunch, check_X_y
 
 from .._documentation import explained_by
 from .._types import Any, ArrayLike
+from ..losses import PinballLoss
 from ._comparators import ridge_comparator
 
 COMBINATIONS = ("uniform", "expert", "convex", "linear")
@@ -17,7 +18,7 @@ LOSSES = ("squared_error", "absolute_error", "absolute_percentage_error")
 
 @explained_by(ridge_comparator)
 def combination_comparator(
-    X: ArrayLike, y: ArrayLike, *, combination: str = "convex", loss: str = "squared_error"
+    X: ArrayLike, y: ArrayLike, *, combination: str = "convex", loss: Any = "squared_error"
 ) -> Any:
     r"""Find the best fixed combination of experts in hindsight, an oracle for aggregators.
 
@@ -32,10 +33,11 @@ def combination_comparator(
         ``"uniform"``: equal weights, which need no hindsight. ``"expert"``: the best of the
         experts, alone. ``"convex"``: no weight negative, of sum one. ``"linear"``: any weights,
         without an intercept, and those of smallest norm where several are best.
-    loss : {"squared_error", "absolute_error", "absolute_percentage_error"}, \
-            default="squared_error"
-        What is summed over the rows, and is least in hindsight. The last is
-        \|f - y\| / \|y\|, 0.05 for five percent.
+    loss : {"squared_error", "absolute_error", "absolute_percentage_error"} or \
+            PinballLoss, default="squared_error"
+        What is summed over the rows, and is least in hindsight. The last name is
+        \|f - y\| / \|y\|, 0.05 for five percent; experts that say a quantile have a
+        :class:`~sklearn_okl.losses.PinballLoss` of it.
 
     Returns
     -------
@@ -93,13 +95,16 @@ def losses_of(loss, y, forecasts):
     y = y.reshape(len(y), *[1] * (np.ndim(forecasts) - 1))
     if loss == "squared_error":
         return (forecasts - y) ** 2
-    return np.abs(forecasts - y) * _costs(loss, y)
+    too_low, too_high = _costs(loss, y)
+    return np.where(forecasts < y, too_low, too_high) * np.abs(forecasts - y)
 
 
 def check_loss(loss, y):
     """Refuse a loss that is none of these, and shares of a target that is 0."""
+    if isinstance(loss, PinballLoss):
+        return
     if loss not in LOSSES:
-        raise ValueError(f"loss={loss!r} must be one of {list(LOSSES)}.")
+        raise ValueError(f"loss={loss!r} must be one of {list(LOSSES)}, or a PinballLoss.")
     if loss == "absolute_percentage_error" and (y == 0).any():
         raise ValueError(
             f"Row {int((y == 0).argmax())} has the target 0, of which no error is a share. Leave "
@@ -108,8 +113,10 @@ def check_loss(loss, y):
 
 
 def _costs(loss, y):
-    """Return what absolute errors are multiplied by, of the shape of y."""
-    return np.ones_like(y) if loss == "absolute_error" else 1.0 / np.abs(y)
+    """Return what errors of forecasts that are too low, and too high, are multiplied by, as y."""
+    if isinstance(loss, PinballLoss):
+        return np.full_like(y, loss.quantile), np.full_like(y, 1.0 - loss.quantile)
+    return 2 * (np.ones_like(y) if loss == "absolute_error" else 1.0 / np.abs(y),)
 
 
 def _best(X, y, combination, loss):
@@ -140,7 +147,7 @@ def _nearest_convex(errors):
 
 
 def _least_absolute(X, y, costs, is_convex):
-    """Return the weights (K,) of least sum of absolute errors times costs (n,).
+    """Return the weights (K,) of least sum of absolute errors times their costs, two of (n,).
 
     Unknowns are the weights, how far each forecast is too low, and how far it is too high.
     """
@@ -151,7 +158,7 @@ def _least_absolute(X, y, costs, is_convex):
         total = np.repeat([1.0, 0.0], [n_experts, 2 * n])
         rows, targets = vstack([rows, total[None]]), np.append(targets, 1.0)
     bounds = [(0.0 if is_convex else None, None)] * n_experts + [(0.0, None)] * (2 * n)
-    costs = np.concatenate([np.zeros(n_experts), costs / costs.max(), costs / costs.max()])
+    costs = np.concatenate([np.zeros(n_experts), *(one / np.max(costs) for one in costs)])
     found = linprog(costs, A_eq=rows.tocsc(), b_eq=targets, bounds=bounds)
     if found.x is None:
         raise ValueError(f"No best combination was found: {found.message}")

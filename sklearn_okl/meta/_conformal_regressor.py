@@ -49,7 +49,9 @@ class OnlineConformalRegressor(ConformalLayer, OnlineRegressor):
 
     *Late labels.* Where the estimator has a `label_delay` of D, D + 1 trackers take turns, so that
     each knows the score of its last round when it is asked. The theorem holds for the rounds of
-    each [2]_; a miss is noticed D + 1 rounds later.
+    each [2]_; a miss is noticed D + 1 rounds later. An interval of coverage c is the whole line
+    until its tracker has heard some c / (1 - c) scores, so for (D + 1) c / (1 - c) rounds: of 24
+    hours and .9 for 216, of .99 for 2 376; and again now and then, as where c is high.
 
     *Frames* with categories or text are handed on as they came.
 

@@ -22,8 +22,9 @@ from sklearn_okl.evaluation import (
     combination_comparator,
     ridge_comparator,
 )
+from sklearn_okl.losses import PinballLoss
 
-LOSSES = ("squared_error", "absolute_error", "absolute_percentage_error")
+LOSSES = ("squared_error", "absolute_error", "absolute_percentage_error", PinballLoss(0.8))
 
 
 def made(seed, n=200, n_experts=4):
@@ -33,6 +34,8 @@ def made(seed, n=200, n_experts=4):
 
 
 def loss_of(loss, y, forecasts):
+    if isinstance(loss, PinballLoss):
+        return np.maximum(0.8 * (y - forecasts), 0.2 * (forecasts - y))
     errors = np.abs(forecasts - y)
     return {"squared_error": errors**2, "absolute_error": errors}.get(loss, errors / y)
 
@@ -133,6 +136,24 @@ def test_the_report_is_of_what_the_aggregator_did(model):
     assert not hasattr(model, "n_features_in_")  # a clone learnt
     text = aggregation_report(model, frame, y)
     assert all(word in text for word in [*names, name, "best convex combination"])
+
+
+@pytest.mark.parametrize("given", ["pinball", PinballLoss(0.9)])
+def test_who_mixes_quantiles_is_judged_by_the_loss_of_quantiles(given):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=400)
+    X = np.column_stack([np.full(400, 0.9), np.full(400, 1.8), np.zeros(400)])
+    quantile = {"quantile": 0.9} if given == "pinball" else {}
+    model = BOARegressor(loss=given, **quantile)
+    report = aggregation_report(model, X, y, output_dict=True)
+    losses = PinballLoss(0.9).value(y[:, None], X).mean(axis=0)
+    assert_allclose(list(report["experts"].values()), losses)
+    best = report["losses"]["best convex combination"]
+    assert best <= min(losses)
+    assert abs(X[0] @ list(report["weights"]["best convex combination"].values()) - 1.28) < 0.2
+    assert "pinball loss at 0.9" in aggregation_report(model, X, y)
+    squares = aggregation_report(model, X, y, loss="squared_error", output_dict=True)
+    assert_allclose(list(squares["experts"].values()), ((X - y[:, None]) ** 2).mean(axis=0))
 
 
 @pytest.mark.parametrize("last", ["BOARegressor", "uniform mean"])
