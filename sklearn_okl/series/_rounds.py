@@ -343,7 +343,11 @@ def absorb(plan, state, row):
         _take_back(plan, state, said[1][-1], y, is_still)
     came = np.where(is_new, np.nan, learnt)
     taught, kept = _bounded(state, came, said[1][-1, 0]) if plan.guard else (came, came)
-    _teach(plan, state, said, x_ahead, came, taught)
+    of_columns = taught
+    if plan.n_ahead and plan.guard:
+        of_raw = raw["mean"], _views.reach(raw)
+        of_columns = _static.taught(state["static"], x_ahead, y, taught, *of_raw)
+    _teach(plan, state, said, x_ahead, came, taught, np.where(is_new, np.nan, of_columns))
     _remember(plan, state, said, learnt, np.where(is_new, learnt, kept), x_now)
     state["recent"]["n_written"][0] = state["t"] = t + 1
     if _seasons.is_look_due(t + 1, plan.seasons):
@@ -378,10 +382,11 @@ def _take_back(plan, state, issued, y, is_still):
             issued[0, k] = issued[step, k]
 
 
-def _teach(plan, state, said, x_ahead, y, taught):
+def _teach(plan, state, said, x_ahead, y, taught, of_columns):
     """Let all that forecast a row y (m,), NaN for what is unknown, learn it; `said` as `_said`.
 
-    What is far off is taught as less, but to intervals.
+    What is far off is taught as less, but to intervals, and to the regression on columns what is
+    given for these.
     """
     F, mixed, added = said
     names, origin = ("last", "scale", "change", "begun", "members", "size"), state["origin"]
@@ -413,7 +418,8 @@ def _teach(plan, state, said, x_ahead, y, taught):
         _delayed_ridge.learn(own["ridge"], z, wanted)
     if plan.n_ahead:
         of_now = state["views"][RAW]["mean"], _views.deviation(state["views"][RAW])
-        known = np.where(np.isnan(scale[0, RAW]), np.nan, target[0])
+        is_known = begun[0] & ~np.isnan(scale[0, RAW])
+        known = np.where(is_known, of_columns, np.nan)
         _static.learn(state["static"], x_ahead, origin["phases"], known, *of_now)
     if plan.trees is not None:
         known = _known(origin["slot"], "trees_")

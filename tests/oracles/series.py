@@ -815,11 +815,14 @@ class Forecaster:
         if self.t % REFRESH == 0:
             for mixture in self.mixtures.values():
                 mixture.refresh()
+        held = self.static[0].centre, self.static[0].unit
+        x_rare = self.ahead and np.abs(standardised(x_ahead, *held)).max() >= 4.0
         for column, value in zip(self.ahead, x_ahead, strict=True):
             column.push(value, column.rows[-1] if column.rows else np.nan)
         for c in range(self.m if self.ahead else 0):
             is_known = origin["begun"][c] and origin["level"][0, c, 2]
-            y_static = learnt[c] if is_known else np.nan
+            y_static = self.target_of_columns(c, y[c], came[c], learnt[c], x_rare)
+            y_static = y_static if is_known else np.nan
             self.static[c].learn(self.views[0][c], x_ahead, t, y_static)
         begun, taught = origin["begun"], []
         before = [self.explained(origin, c, x_ahead, t) for c in range(self.m)]
@@ -847,6 +850,15 @@ class Forecaster:
             column.push(value, column.rows[-1] if column.rows else np.nan)
         if is_look_due(self.t) or self.t in [c * k for k in self.given for c in (2, 4)]:
             self.look()
+
+    def target_of_columns(self, c, y, came, learnt, x_rare):
+        """What is taught to the regression on columns: what is rare in both is no fault."""
+        if not x_rare or isinstance(came, NewLevel):
+            return learnt
+        memory = self.views[0][c]
+        reach = FENCE * np.sqrt(memory.variance) if memory.count >= JUDGED else np.inf
+        reach = reach or np.inf
+        return np.clip(y, memory.mean - reach, memory.mean + reach)
 
     def look(self):
         """Look for seasons; what stands on a new one begins anew."""

@@ -81,3 +81,27 @@ def test_units_and_levels_of_columns_change_nothing():
     assert_allclose(other, said, rtol=1e-5, atol=1e-5)
     other, _ = forecasts_of(x, 7e3 * y)
     assert_allclose(other, 7e3 * said, rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_holidays_are_no_faults_each_time(seed):
+    rng, x = np.random.default_rng(seed), np.zeros(910)
+    x[[200, 365, 565, 730, 880]] = 1.0
+    y = 100.0 - 60.0 * x + 3.0 * rng.normal(size=910)
+    said, y = forecasts_of(x, y)
+    off = [abs(said[t, 0] - y[t]) for t in (200, 365, 565, 730, 880)]
+    assert off[0] > 40.0  # nobody knows yet
+    assert np.mean(off[3:]) < 0.8 * off[0]
+    rows = np.setdiff1d(np.arange(600, 900), [730, 880])
+    assert np.mean((said[rows, 0] - y[rows]) ** 2) < 1.3 * 9.0
+
+
+def test_a_fault_on_a_rare_day_is_bounded():
+    rng, x = np.random.default_rng(0), np.zeros(910)
+    x[[100, 200, 365, 565, 730, 880]] = 1.0
+    y = 100.0 - 20.0 * x + 3.0 * rng.normal(size=910)
+    y[365] = 1e6
+    said, y = forecasts_of(x, y)
+    assert max(abs(said[t, 0] - y[t]) for t in (565, 730, 880)) < 50.0
+    rows = np.setdiff1d(np.arange(600, 900), [730, 880])
+    assert np.mean((said[rows, 0] - y[rows]) ** 2) < 1.5 * 9.0
