@@ -9,7 +9,8 @@ another number is found to stand for none, too: at once, or when half as many ro
 were learnt again so far, and at row 1024 whatever is due. So these cost five times a row at most.
 
 Later ones are judged one by one. A value of a series is doubted by its fence, see `_views.py`; a
-cell by the same fence, if it is also farther from all cells before than these are apart. A number
+cell by the same fence, if it is also farther from all cells before than these are apart, by
+differences and, of what is above 0, by factors. A number
 that was doubted three times, in runs that ended, stands for none from then on if it lies apart from
 all others, until it comes a fourth time after as many rows as twice before: then it is a value that
 comes in season. Where others take few numbers, as counts do, it is a value that is seldom. Whether
@@ -270,9 +271,15 @@ def _is_none(doubts, rows, of=slice(None)):
 
 
 def _is_outside(doubts, cells):
-    """Tell which cells are farther from all before them than these are apart."""
+    """Tell which cells are farther from all before them than these are apart.
+
+    Of numbers above 0, such as amounts over orders of magnitude, in logarithms as well.
+    """
     low, high = doubts["range"][:, : cells.shape[-1]]
-    return (cells < 2.0 * low - high) | (cells > 2.0 * high - low)
+    is_outside = (cells < 2.0 * low - high) | (cells > 2.0 * high - low)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        is_near = np.abs(np.log(cells / np.clip(cells, low, high))) <= np.log(high / low)
+    return is_outside & ~((low > 0.0) & (cells > 0.0) & is_near)
 
 
 def _measure(doubts, t, begins, is_same):

@@ -24,7 +24,7 @@ from . import _delayed_ridge, _views
 
 _FREQUENCIES = (0.7, 1.4)  # of sines and cosines of a column, in radians a standard deviation
 _ALPHA = 1.0
-_RARE = 4.0  # units: a column that is on in one row of 17, or what no normal law has
+_RARE = 4.0  # deviations: a column that is on in one row of 17, or what no normal law has
 _OFF = 2.0  # times a unit that the deviation is another one at least, where it becomes the unit
 
 
@@ -90,7 +90,8 @@ def taught(state, x, y, bounded, mean, reach):
     What is rare in both is sooner explained than a fault, and explains nothing if it is never
     learnt: holidays would be faults each time.
     """
-    z = _views.standardised(x, state["centre"], state["unit"])
+    columns = state["columns"]
+    z = _views.standardised(x, columns["mean"], _views.deviation(columns))
     is_rare = (np.abs(z) >= _RARE).any()
     return np.clip(y, mean - reach, mean + reach) if is_rare else bounded
 

@@ -815,8 +815,8 @@ class Forecaster:
         if self.t % REFRESH == 0:
             for mixture in self.mixtures.values():
                 mixture.refresh()
-        held = self.static[0].centre, self.static[0].unit
-        x_rare = self.ahead and np.abs(standardised(x_ahead, *held)).max() >= 4.0
+        moments = [x.mean for x in self.ahead], np.sqrt([x.variance for x in self.ahead])
+        x_rare = self.ahead and np.abs(standardised(x_ahead, *moments)).max() >= 4.0
         for column, value in zip(self.ahead, x_ahead, strict=True):
             column.push(value, column.rows[-1] if column.rows else np.nan)
         for c in range(self.m if self.ahead else 0):

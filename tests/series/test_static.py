@@ -105,3 +105,15 @@ def test_a_fault_on_a_rare_day_is_bounded():
     assert max(abs(said[t, 0] - y[t]) for t in (565, 730, 880)) < 50.0
     rows = np.setdiff1d(np.arange(600, 900), [730, 880])
     assert np.mean((said[rows, 0] - y[rows]) ** 2) < 1.5 * 9.0
+
+
+def test_amounts_over_orders_of_magnitude_are_no_faults():
+    rng = np.random.default_rng(1)
+    x = np.exp(1.2 * rng.normal(size=800))
+    y = 5.0 + 2.0 * x + 0.5 * rng.normal(size=800)
+    said, y = forecasts_of(x, y)
+    assert losses(said, y, 5, 400, 790)[0] <= 4.0 * NOISE
+    x[500] = -9999.0
+    told, _ = forecasts_of(x, y=np.r_[y, np.zeros(6)])
+    rows = np.r_[400:500, 501:790]
+    assert np.mean((told[rows, 0] - y[rows]) ** 2) <= 4.0 * NOISE
