@@ -135,12 +135,9 @@ def given_way(state, F, limits, is_led, best, ago):
     is_led = is_led & (np.abs(off) <= _MOST * (high - low))
     odds = as_it_was(state["beyond"]["odds"], state["beyond"]["past"], ago)
     with np.errstate(divide="ignore"):
-        of_chance = np.log(0.5 * np.maximum(n, 1.0) * squares)
-        by = _share(odds[..., 0] + 2.0 * np.log(np.abs(off)) - of_chance) * np.where(
-            is_led, off, 0.0
-        )
-    nearest = _nearest(F, low, high)
-    of_both = by, _share(odds[..., 1] + _OF_ALL) * nearest
+        far = 2.0 * np.log(np.abs(off)) - np.log(0.5 * np.maximum(n, 1.0) * squares)
+    led, nearest = np.where(is_led, off, 0.0), _nearest(F, low, high)
+    of_both = _share(odds[..., 0] + far) * led, _share(odds[..., 1] + _OF_ALL) * nearest
     asked = np.stack([asked, np.where(nearest < 0.0, low, high) + nearest], axis=-1)
     low = low + np.minimum(np.minimum(*of_both), 0.0)
     high = high + np.maximum(np.maximum(*of_both), 0.0)

@@ -366,8 +366,9 @@ def _dates(label, step, *, start, periods):
     if label.tz is None or is_time:
         return pd.date_range(**{end: label}, periods=periods, freq=offset)
     wall = label.tz_localize(None)
-    if wall.normalize().tz_localize(label.tz, nonexistent="shift_forward") == label:
-        wall = wall.normalize()
+    day = wall.normalize()
+    if day.tz_localize(label.tz, nonexistent="shift_forward", ambiguous=True) == label:
+        wall = day
     dates = pd.date_range(**{end: wall}, periods=periods, freq=offset)
     is_first = np.ones(periods, dtype=bool)  # of two hours that are called alike
     return dates.tz_localize(label.tz, nonexistent="shift_forward", ambiguous=is_first)
