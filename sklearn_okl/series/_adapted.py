@@ -168,7 +168,8 @@ class AdaptedForecaster(SeriesEstimator):
         ----------
         base_forecasts : array-like of shape (n, horizon) or (n, horizon, m)
             Entry [i, h] is what the base said of row i + h before row i was known; NaN where it
-            said nothing.
+            said nothing. A frame has a column a step, always in the same order. Of one step (n,)
+            will do.
         """
         self._advance(y, base_forecasts, X, restart=True)
         return self
