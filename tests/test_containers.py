@@ -80,6 +80,7 @@ def test_names_are_kept_and_checked(model, package):
     assert not hasattr(named, "feature_names_in_")
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize("is_stored", [False, True])
 @pytest.mark.parametrize("kind", ["numbers", "default", "levels", "dates"])
 @pytest.mark.parametrize(

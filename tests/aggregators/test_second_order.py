@@ -352,6 +352,7 @@ def test_who_wakes_is_not_judged_by_rounding(rule):
         assert_allclose(told.weights_, exact.weights_, rtol=1e-9)
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize("n_asleep", [0, 1])
 @pytest.mark.parametrize("value", [1e5, 1e9, 1e15, 9.96921e36])
 @pytest.mark.parametrize(

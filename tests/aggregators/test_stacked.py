@@ -84,6 +84,7 @@ def test_all_who_agree_beyond_the_range_by_definition(err_alike, delay):
     assert_allclose(found, expected, rtol=1e-7, atol=1e-8)
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("delay", [0, 5, 23])
 @pytest.mark.parametrize("kind", ["walk", "levels", "trend"])
 def test_what_all_expect_is_believed_beyond_the_range_of_the_targets(kind, delay):

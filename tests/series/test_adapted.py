@@ -329,6 +329,7 @@ def test_frames_are_continued_and_gaps_are_silent():
         model.partial_fit(series.iloc[105:], frame.iloc[104:109])
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("is_stored", [False, True])
 @pytest.mark.parametrize("names", [["a", "b", "c", "d"], [1, 2, 3, 4]])
 def test_steps_of_a_frame_are_never_taken_in_another_order(names, is_stored):

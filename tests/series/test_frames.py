@@ -394,9 +394,10 @@ def test_fortnights_are_no_half_months():
     assert list(said.index) == list(index[4:])
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize("is_forward", [True, False])
 @pytest.mark.parametrize("zone", ["America/Santiago", "Africa/Cairo", "America/Havana"])
-@pytest.mark.parametrize("cut", [pytest.param(1, marks=pytest.mark.long), 7, 120])
+@pytest.mark.parametrize("cut", [1, 7, 120])
 def test_days_go_on_where_the_clock_is_put_forward_or_back_at_midnight(zone, cut, is_forward):
     days = pd.date_range("2023-07-01", periods=480, freq="D")
     index = days.tz_localize(zone, nonexistent="shift_forward", ambiguous=np.ones(480, dtype=bool))
@@ -424,6 +425,7 @@ def test_days_off_of_ones_own_are_refused_with_a_sentence():
     assert model.n_samples_seen_ == 61
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("kind", ["boolean", "Int64", "Float64"])
 @pytest.mark.parametrize("as_frame", [False, True])
 def test_what_is_missing_in_nullable_types_is_missing(kind, as_frame):

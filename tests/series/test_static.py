@@ -24,6 +24,7 @@ def forecasts_of(x, y, horizon=6, **parameters):
     return model.prequential_predict(y[:n], x[:n, None], x[n:, None]), y[:n]
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize("guard", [True, False])
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("kind", ["runs of values", "runs of normals", "values", "rain"])
@@ -41,6 +42,7 @@ def test_a_line_is_learnt_whatever_the_first_rows_were(kind, seed, guard):
         assert max(losses(said, y, h, 450, 600, 740)) <= 4.0 * NOISE
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("lead", [60, 300])
 def test_what_a_column_does_that_was_off_at_first_is_known_when_it_is_off_again(lead):
     rng = np.random.default_rng(0)
@@ -54,6 +56,7 @@ def test_what_a_column_does_that_was_off_at_first_is_known_when_it_is_off_again(
     assert (np.abs(after - 10.0) < 15.0).all()
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("pooled", [False, True])
 def test_a_series_that_begins_late_or_pauses_learns_as_one_that_begins(pooled):
     rng = np.random.default_rng(1)
@@ -83,6 +86,7 @@ def test_units_and_levels_of_columns_change_nothing():
     assert_allclose(other, 7e3 * said, rtol=1e-6)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_holidays_are_no_faults_each_time(seed):
     rng, x = np.random.default_rng(seed), np.zeros(910)
