@@ -1224,7 +1224,7 @@ def test_what_is_not_known_is_no_number_beyond_float32(estimator):
     )
 
 
-@pytest.mark.parametrize("name", ["static_scale", "rows_scale"])
+@pytest.mark.parametrize("name", ["static_unit", "rows_scale"])
 def test_columns_of_a_series_have_no_deviations_below_0(path, name):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 2)), rng.normal(size=80)

@@ -139,6 +139,9 @@ CASES["pipeline, its warm-up"].bad = (
 )
 
 
+BEYOND = "default", "forecaster"  # whom no row overflows that they take
+
+
 def same_model(case, model, expected):
     """Say that a model answers, and goes on, as another does."""
     np.testing.assert_array_equal(case.ask(model), case.ask(expected))
@@ -150,7 +153,7 @@ def same_model(case, model, expected):
 
 
 @pytest.mark.long(every=4)
-@pytest.mark.parametrize("kind", [kind for kind in CASES if kind != "default"])
+@pytest.mark.parametrize("kind", [kind for kind in CASES if kind not in BEYOND])
 def test_rows_that_overflow_are_refused_in_the_same_sentence(kind):
     """At fe656ae a forecaster forecasts NaN from then on, a search ranks by infinite losses, a
     transformer keeps infinity, a pipeline in its warm-up forecasts it."""
@@ -159,12 +162,20 @@ def test_rows_that_overflow_are_refused_in_the_same_sentence(kind):
     model, expected = case.taught(), case.taught()
     before = pickle.dumps(model)
     for verb in ("partial_fit", "fit"):
-        if verb == "fit" and kind.startswith(("forecaster", "search, its losses")):
+        if verb == "fit" and kind == "search, its losses":
             continue  # alone these rows are of moderate size to each other
         with pytest.raises(ValueError, match=re.escape(OVERFLOWED)):
             case.learn(model, *case.bad, verb)
         assert pickle.dumps(model) == before
     same_model(case, model, expected)
+
+
+def test_targets_at_the_end_of_numbers_are_learnt_by_a_forecaster_that_believes_them():
+    case = CASES["forecaster"]
+    model = case.taught()
+    case.learn(model, *case.bad)
+    assert np.isfinite(case.ask(model)).all()
+    assert model.n_samples_seen_ == case.n_first + len(case.bad[1])
 
 
 def test_targets_at_the_end_of_numbers_are_faults_to_the_default():

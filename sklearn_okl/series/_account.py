@@ -79,8 +79,8 @@ class AccountOfForecasts:
         >>> model = OnlineForecaster(horizon=24, windows=(4, 8, 24)).fit(y, X)
         >>> print(model.summary())  # doctest: +ELLIPSIS
         After 360 rows of 1 series, 5 columns. Seasons of 24 rows were found. Forecasts of the
-        next row miss by 0.12 standard deviations; what counts most for them: ridge on 24 rows
-        (2...%); smoothing with slopes (...%); ...
+        next row miss by 0.12 standard deviations; what counts most for them: smoothing (2...%);
+        ridge on 24 rows (...%); ...
         """
         model = twin(self)  # another thread may install a new state meanwhile
         state, layout, horizon = model._known_state(), model._layout, model._plan().horizon
