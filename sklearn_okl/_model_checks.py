@@ -22,6 +22,7 @@ from ._model_trials import (
     try_pipeline,
 )
 from ._tail import SharedInverse
+from ._validation import NAMES
 from .aggregators import _class_mixture
 from .base import OnlineEstimator, OnlineTransformer, SwapMixin, _same, parameter_values
 from .base._intercept import start_lookout
@@ -190,20 +191,15 @@ def _fault_of_columns(part):
     known = vars(part)
     if "n_features_in_" in known and not (_is_count(d := known["n_features_in_"]) and d >= 1):
         return f"is of {d!r} features"
-    names = known.get("feature_names_in_")
-    if names is not None and not (
-        isinstance(names, np.ndarray)
-        and names.shape == (known.get("n_features_in_"),)
-        and all(isinstance(name, str) for name in names)
-    ):
-        return "has seen columns whose names are none"
-    others = known.get("_other_names_in")
-    if others is not None and not (
-        isinstance(others, list)
-        and len(others) == known.get("n_features_in_")
-        and all(isinstance(name, str) for name in others)
-    ):
-        return "has seen columns whose names are none"
+    for attribute, kind in zip(NAMES, (np.ndarray, list), strict=True):
+        names = known.get(attribute)
+        if names is not None and not (
+            isinstance(names, kind)
+            and getattr(names, "ndim", 1) == 1
+            and len(names) == known.get("n_features_in_")
+            and all(isinstance(name, str) for name in names)
+        ):
+            return "has seen columns whose names are none"
     return None
 
 

@@ -101,10 +101,15 @@ def leading(F, beyond, losses, rounds):
     return (np.take_along_axis(beyond, best, axis=-1) & (rounds >= _KNOWN))[..., 0], best
 
 
-def are_agreed(F, beyond):
+def _are_agreed(F, beyond):
     """Tell where (..., q) all experts F (..., q, K) that are awake, two at least, are beyond."""
     asleep = np.isnan(F)
     return (beyond | asleep).all(axis=-1) & ((~asleep).sum(axis=-1) > 1)
+
+
+def may_give_way(F, beyond, losses, rounds):
+    """Tell where (..., q) limits may give way: to the best expert of late, or to all of them."""
+    return leading(F, beyond, losses, rounds)[0] | _are_agreed(F, beyond)
 
 
 def _nearest(F, low, high):

@@ -30,7 +30,7 @@ class Side:
         return (1.0 - fading**n) / (1.0 - fading)
 
     def give_way(self, F):
-        """Let limits give way to the best expert of late; return what that was decided by."""
+        """Let limits give way to experts beyond them; return what that was decided by."""
         beyond = _limits.are_beyond(F, self.limits)
         if not self._mixture.fadings or not np.logical_or.reduce(beyond, axis=None):
             return None

@@ -398,7 +398,7 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         return side.last(_without_rounding(ways, side.scales))
 
     def _n_alike(self, F, heard, side):
-        """Return how many rows come before one that the best expert leads beyond the limits.
+        """Return how many rows come before one in which the limits may give way.
 
         And before that, or one in which direct experts part with all others, or others sleep than
         in the first row: who sleeps is charged what BOA loses, which is known when it has learnt.
@@ -414,9 +414,8 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         n_within = n
         if is_any_beyond:
             losses, _ = side.latest_losses(everybody)
-            is_led = _limits.leading(F, beyond, losses, side.rounds)[0]
-            is_led = is_led | _limits.are_agreed(F, beyond)
-            n_within = min(n, _n_before(is_led.any(axis=-1)))
+            is_led = _limits.may_give_way(F, beyond, losses, side.rounds).any(axis=-1)
+            n_within = min(n, _n_before(is_led))
         _, two = self._heard(everybody, None, side)
         if two:
             n = min(n, _n_before(side.look(*two).any(axis=-1)))

@@ -2,8 +2,8 @@
 
 All arrays have the targets first, (q, K); whoever is asleep is 0 in a forecast and marked beside. A
 row is asked before it is taught, and nothing is computed twice. It knows of no late labels, and
-gives up where the best expert of late leads beyond the range of the targets: then limits may give
-way, which is a matter of blocks.
+gives up where the best expert of late leads beyond the range of the targets, or all are beyond it:
+then limits may give way, which is a matter of blocks.
 """
 
 from copy import copy
@@ -163,9 +163,12 @@ class MixtureRow:
 
     def _are_led(self, F, asleep, beyond):
         """Tell whether limits may give way to experts beyond them, in some target."""
-        F, known = np.where(asleep, np.nan, F), (self.losses[:, -1], self.rounds[:, -1])
-        is_led = _limits.leading(F, beyond, *known)[0]
-        return (is_led | _limits.are_agreed(F, beyond)).any()
+        return self._led(F, asleep, beyond).any()
+
+    def _led(self, F, asleep, beyond):
+        """Tell in which targets (q,) they may."""
+        known = self.losses[:, -1], self.rounds[:, -1]
+        return _limits.may_give_way(np.where(asleep, np.nan, F), beyond, *known)
 
     def _known_before(self, asleep):
         """Return what is known before a row, whatever it is."""

@@ -13,7 +13,6 @@ from .._delay import late
 from .._documentation import inherit_documentation
 from .._linalg import row_slices, softmax
 from .._types import Any, Array, ArrayLike
-from .._validation import NAMES
 from ._loss import TARGET_LOSSES, LossOfTargets
 from ._regressor import OnlineRegressor
 from ._weights_summary import SummaryOfWeights
@@ -177,7 +176,8 @@ class ConvexAggregator(SummaryOfWeights, LossOfTargets, OnlineRegressor):
 
     def _prior_of_columns(self):
         """Return the prior weights in the order of the columns, where both have names."""
-        labels, names = getattr(self.prior_weights, "index", None), vars(self).get(NAMES[0])
+        labels = getattr(self.prior_weights, "index", None)
+        names = getattr(self, "feature_names_in_", None)
         have_names = hasattr(labels, "get_indexer") and isinstance(labels[0], str)
         if names is None or not have_names:
             return self.prior_weights

@@ -88,8 +88,8 @@ def backtest(
         no `partial_fit`; if a function is given base forecasts, or groups have no order.
     ValueError
         If X, base forecasts or groups have other rows than y, an AdaptedForecaster has no base
-        forecasts, origins are out of order or leave no
-        rows before or after them, no horizon is known, or what is forecast has another shape.
+        forecasts, origins are out of order or leave no rows before or after them, no horizon is
+        known, or what is forecast has another shape.
 
     Notes
     -----

@@ -335,7 +335,7 @@ class AdaptedForecaster(SeriesEstimator):
             return
         _frames.check_following(layout["time"], base_forecasts, "base_forecasts")
         if layout["n_series"] > 1:
-            names = _columns_of(base_forecasts)
+            names = _frames.names_of(base_forecasts)
             _frames.check_names("base_forecasts", names, layout["names"], "series")
 
     def _validate(self):
@@ -370,7 +370,7 @@ class AdaptedForecaster(SeriesEstimator):
         n, n_series = series.values.shape
         given = _base_of(base_forecasts, (n, self.horizon, n_series))
         _check_aligned(series.index, base_forecasts)
-        steps, known = _columns_of(base_forecasts), None if is_start else self._steps
+        steps, known = _frames.names_of(base_forecasts), None if is_start else self._steps
         _frames.check_names("base_forecasts", steps, known)
         self._steps = steps if known is None else known
         ours = self.forecaster_._advance(
@@ -410,11 +410,6 @@ def _check_aligned(index, base_forecasts):
     has_labels = index is not None and hasattr(other, "get_indexer")
     if has_labels and not _frames.same_labels(index, other):
         raise ValueError("The indexes of y and base_forecasts differ. Align the frames first.")
-
-
-def _columns_of(frame):
-    """Return the names of the columns of a frame, None of an array."""
-    return list(frame.columns) if hasattr(frame, "columns") else None
 
 
 def _base_of(base_forecasts, shape):

@@ -10,12 +10,11 @@ were learnt again so far, and at row 1024 whatever is due. So these cost five ti
 
 Later ones are judged one by one. A value of a series is doubted by its fence, see `_views.py`; a
 cell by the same fence, if it is also farther from all cells before than these are apart, by
-differences and, of what is above 0, by factors. A number
-that was doubted three times, in runs that ended, stands for none from then on if it lies apart from
-all others, until it comes a fourth time after as many rows as twice before: then it is a value that
-comes in season. Where others take few numbers, as counts do, it is a value that is seldom. Whether
-there is such a number within the fence is asked of the latest rows at every 16th, and at every 64th
-later.
+differences and, of what is above 0, by factors. A number that was doubted three times, in runs that
+ended, stands for none from then on if it lies apart from all others, until it comes a fourth time
+after as many rows as twice before: then it is a value that comes in season. Where others take few
+numbers, as counts do, it is a value that is seldom. Whether there is such a number within the fence
+is asked of the latest rows at every 16th, and at every 64th later.
 """
 
 import numpy as np

@@ -61,10 +61,8 @@ def series_of(y):
             f"y has {values.ndim} dimensions. Give one series as (n,), or several as (n, m), a "
             "column each."
         )
-    names = None
-    if hasattr(y, "columns"):
-        names = list(y.columns)
-    elif hasattr(y, "name"):
+    names = names_of(y)
+    if names is None and hasattr(y, "name"):
         names = [y.name]
     rows = values[:, None] if values.ndim == 1 else values
     if rows.shape[1] == 0:
@@ -84,7 +82,7 @@ def columns_of(X, y_shape=None):
         raise ValueError(
             f"X has shape {values.shape}. Give columns as (n, d): X.reshape(-1, 1) if there is one."
         )
-    names = list(X.columns) if hasattr(X, "columns") else None
+    names = names_of(X)
     if names is not None and len(set(names)) < len(names):
         twice = sorted({str(name) for name in names if names.count(name) > 1})
         raise ValueError(
@@ -93,12 +91,17 @@ def columns_of(X, y_shape=None):
     return values, names
 
 
+def names_of(frame):
+    """Return the names of the columns of a frame, None of what has none."""
+    return list(frame.columns) if hasattr(frame, "columns") else None
+
+
 def _numbers(given, name):
     if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
         given = given.filled(np.nan)
     _refuse_columns(given, name)
     try:
-        if hasattr(given, "get") and hasattr(given, "iloc"):  # pandas has further kinds of missing
+        if hasattr(given, "iloc"):  # pandas has further kinds of missing
             values = np.array(given.to_numpy(dtype=np.float64, na_value=np.nan))
         elif hasattr(given, "to_numpy"):
             values = np.array(given.to_numpy(), dtype=np.float64)

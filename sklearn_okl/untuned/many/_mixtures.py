@@ -26,9 +26,7 @@ class ManyMixtures(MixtureRow):
 
     def _are_led(self, F, asleep, beyond):
         """Note where limits may give way: such rows are left to each model itself."""
-        F, known = np.where(asleep, np.nan, F), (self.losses[:, -1], self.rounds[:, -1])
-        is_led = _limits.leading(F, beyond, *known)[0]
-        self.led = is_led | _limits.are_agreed(F, beyond)
+        self.led = self._led(F, asleep, beyond)
         return False
 
     def ask(self, F, asleep, scales, t):
