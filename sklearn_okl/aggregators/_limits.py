@@ -89,6 +89,20 @@ def sane(F, limits):
     return np.minimum(np.maximum(F, limits[..., :1]), limits[..., 1:2])
 
 
+def nearly_sane(F, limits):
+    """Clip forecasts (..., K) to a range beyond limits (..., 3)."""
+    low, high = limits[..., :1], limits[..., 1:2]
+    return np.minimum(np.maximum(F, low - (high - low)), high + (high - low))
+
+
+def reaching(limits, forecasts):
+    """Return limits (..., 3) that hold forecasts (...)."""
+    limits = limits.copy()
+    np.minimum(limits[..., 0], forecasts, out=limits[..., 0])
+    np.maximum(limits[..., 1], forecasts, out=limits[..., 1])
+    return limits
+
+
 def are_beyond(F, limits):
     """Tell which forecasts (..., K) are beyond limits (..., 3); those of who sleeps are not."""
     return (limits[..., :1] > F) | (limits[..., 1:2] < F)

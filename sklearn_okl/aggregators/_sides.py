@@ -60,14 +60,21 @@ class Learning(Side):
         paths = likelihood_paths(state, squares, fading, self._weights)
         return [late(path[:-1], state["past"][name])[0] for name, path in paths.items()]
 
-    def look(self, a, b):
+    def look(self, means, F):
         """Return the shares of rows that are not learnt yet."""
-        return apart.learn(self._state["apart"], a, b, self._y, self._weights)[0]
+        return apart.learn(self._state["apart"], means, F, self._y, self._weights)[0]
 
-    def shares(self, a, b):
-        known = self._state["apart"]
-        found, self._state["apart"] = apart.learn(known, a, b, self._y, self._weights)
+    def shares(self, means, F):
+        before = self._before_apart = self._state["apart"]
+        found, self._state["apart"] = apart.learn(before, means, F, self._y, self._weights)
         return found
+
+    def others_say(self, means, F, together, shares):
+        """Return what others say (1, q) in a row in which some are far apart, as it was learnt."""
+        before = self._before_apart
+        asked = np.where(shares > 0.0, together, np.nan)
+        _, self._state["apart"] = apart.learn(before, means, F, self._y, self._weights, asked)
+        return apart.others_say(apart.known_ago(before, self._ago), means, F, together)
 
     def asking(self):
         """Return the side of the same rows before they are learnt."""
@@ -106,8 +113,13 @@ class Asking(Side):
     def latest_losses(self, F):
         return known_likelihoods(self._state["fading"][-1], self._ago)
 
-    def shares(self, a, b):
-        return apart.shares(apart.known_ago(self._state["apart"], self._ago), a, b)
+    def shares(self, means, F):
+        return apart.shares(apart.known_ago(self._state["apart"], self._ago), means, F)
+
+    def others_say(self, means, F, together, shares):
+        """Return what others say (n, q) in rows."""
+        known = apart.known_ago(self._state["apart"], self._ago)
+        return apart.others_say(known, means, F, together)
 
     def asking(self):
         return self
@@ -131,8 +143,8 @@ class Asking(Side):
 class AskingLines(Asking):
     """The side of a round whose regressions forecast by the ridge solution, without shrinkage."""
 
-    def shares(self, a, b):
-        return np.zeros(a.shape)  # experts are asked one by one
+    def shares(self, means, F):
+        return np.zeros(means.b.shape)  # experts are asked one by one
 
     def corrections(self, D, base):
         for stack, state in zip(self._mixture.stacks, self._state["stacks"], strict=True):

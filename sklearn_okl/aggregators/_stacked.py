@@ -98,8 +98,10 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
 
     *Where naive forecasts part.* If the direct experts and all others are suddenly far apart, as
     where inputs show that a target will jump, all are asked again without the direct ones, and the
-    forecast goes a part of the way: by odds that others are right where both part by about as far,
-    even at first. So jumps are soon believed, though naive forecasts have lost less in between.
+    forecast goes a part of the way: to what these say together, and to what each of them says, by
+    how right they were in rows in which both parted by about as far; half of the way at first. So
+    jumps are soon believed, though naive forecasts have lost less in between, of whom has seen
+    through them, and up to a range beyond that of the targets so far.
 
     *Theorem.* That of the first BOA [1]_: with :math:`r_{k,t}` the difference of the losses, its
     regret against expert k, its forecasts clipped as above, is of the order of
@@ -168,6 +170,11 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         """Weights in the last BOA, of shape (n_ways,)."""
         return _two_boas.weights(self._fitted_state("way_weights_")["last"])[0]
 
+    @property
+    def _compares(self):
+        """Whether direct experts are compared with all others."""
+        return bool(self.n_direct and self.fadings)
+
     def _weights(self, state):
         """Return the weights (q, K) of the experts in the first BOAs."""
         return _boas.weights(state["experts"])[:, 0]
@@ -212,7 +219,7 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
             "fading": [start_likelihoods(n_targets, n_features, late) for _ in self.fadings],
             "stacks": [one._start(n_features, bank=bank, late=late) for one in regressions],
             "last": _two_boas.start(n_targets, n_ways, late),
-            **({"apart": apart.start(n_targets, late)} if self.n_direct and self.fadings else {}),
+            **({"apart": apart.start(n_targets, n_features, late)} if self._compares else {}),
         } | _limits.start(n_targets, late)
 
     def _forget_target(self, state, j):
@@ -355,31 +362,35 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         """
         if may_lead:
             side.give_way(_awake(F, heard))
-        everybody = _limits.sane(F, side.limits)
-        F, two = self._heard(everybody, heard, side)
-        shares = side.shares(*two) if two else None
+        everybody, wide = (of(F, side.limits) for of in (_limits.sane, _limits.nearly_sane))
+        F, others, means = self._heard(everybody, wide, heard, side)
+        shares = side.shares(means, others) if self._compares else None
         if shares is None or not shares.any():
             return self._mixed(everybody, F, side), side.limits
-        n, others = self.n_direct, F.copy()
-        others[..., :n] = np.where(shares[..., None] > 0.0, np.nan, F[..., :n])
-        without = self._mixed(everybody, others, side.asking())
+        without, is_any = F.copy(), ((shares > 0.0) & ~np.isnan(means.a)).any()
+        without[..., : self.n_direct][shares > 0.0] = np.nan
+        together = self._mixed(everybody, without, side.asking()) if is_any else None
         forecasts = self._mixed(everybody, F, side)
-        return forecasts + shares * (without - forecasts), side.limits
+        together = together if is_any else forecasts
+        found = side.others_say(means, others, together, shares)
+        forecasts = forecasts + shares * (found - forecasts)
+        return forecasts, _limits.reaching(side.limits, forecasts)
 
-    def _heard(self, everybody, heard, side):
-        """Return forecasts (n, q, K), NaN of who has no say, and the means of two kinds of experts.
+    def _heard(self, everybody, wide, heard, side):
+        """Return forecasts (n, q, K), NaN of who has no say, and who may be far apart, or None.
 
-        These are of the direct ones and of all others, (n, q), NaN where there are none; none of
-        the two without direct experts.
+        That are wide forecasts (n, q, K) of all but direct experts, and means of both.
         """
-        F = _awake(everybody, heard)
-        if not (self.n_direct and self.fadings):
-            return F, []
+        awake = F = _awake(everybody, heard)
+        if not self._compares:
+            return F, None, None
         known = side.latest_losses(F)
         F = self._without_hopeless(F, known[0], side.rounds)
+        others = np.where(np.isnan(F), np.nan, wide)
+        others[..., : self.n_direct] = np.nan
         shapes = F.shape, (*F.shape[:-1], 1)
         losses, rounds = (np.broadcast_to(*one) for one in zip(known, shapes, strict=True))
-        return F, apart.two_means(F, losses, rounds, self.n_direct)
+        return F, others, apart.parted(F, awake, losses, rounds, self.n_direct)
 
     def _mixed(self, everybody, F, side):
         """Return forecasts (n, q) of F (n, q, K), NaN of who has no say, and `everybody`."""
@@ -400,25 +411,24 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
     def _n_alike(self, F, heard, side):
         """Return how many rows come before one in which the limits may give way.
 
-        And before that, or one in which direct experts part with all others, or others sleep than
-        in the first row: who sleeps is charged what BOA loses, which is known when it has learnt.
+        And before that, or one in which some are far apart, or others sleep than in the first row:
+        who sleeps is charged what BOA loses, which is known when it has learnt.
         """
         F = _awake(F, heard)
         beyond = _limits.are_beyond(F, side.limits)
         is_any_beyond = self.fadings and np.logical_or.reduce(beyond, axis=None)
-        if not (is_any_beyond or (self.n_direct and self.fadings)):
+        if not (is_any_beyond or self._compares):
             return len(F), len(F)
         asleep = np.isnan(F)
-        n = _n_before((asleep != asleep[:1]).any(axis=(1, 2)))
-        everybody = _limits.sane(F, side.limits)
-        n_within = n
+        n = n_within = _n_before((asleep != asleep[:1]).any(axis=(1, 2)))
+        everybody, wide = (of(F, side.limits) for of in (_limits.sane, _limits.nearly_sane))
         if is_any_beyond:
             losses, _ = side.latest_losses(everybody)
             is_led = _limits.may_give_way(F, beyond, losses, side.rounds).any(axis=-1)
             n_within = min(n, _n_before(is_led))
-        _, two = self._heard(everybody, None, side)
-        if two:
-            n = min(n, _n_before(side.look(*two).any(axis=-1)))
+        if self._compares:
+            _, others, means = self._heard(everybody, wide, None, side)
+            n = min(n, _n_before(side.look(means, others).any(axis=-1)))
         return n_within, min(n_within, n)
 
     def _without_hopeless(self, F, losses, rounds):

@@ -119,22 +119,42 @@ class MixtureRow:
         of_round = t, asleep.tobytes()
         if of_round != self.of_round:
             self.of_round, self.before = of_round, self._known_before(asleep)
-        before, self.scales, self.of_two = self.before, scales, None
+        before, self.scales, self.together = self.before, scales, None
         everybody = self.everybody = _limits.sane(F, before.limits)
         beyond = (everybody != F) > asleep
-        if beyond.any() and self._are_led(F, asleep, beyond):
+        is_any_beyond = beyond.any()
+        if is_any_beyond and self._leaves(self._led(F, asleep, beyond)):
             return None
-        n, sleep = self.mixture.n_direct, before.sleep
-        if not n or (sleep is not None and sleep.asleep[:, :n].all()):
+        if not self.mixture.n_direct:
             return self._mixed()
-        F = everybody if sleep is None else np.where(sleep.asleep, np.nan, everybody)
-        self.of_two = apart.two_means(F, self.losses[:, -1], self.rounds[:, -1], n)
-        shares = apart.shares(self.state["apart"]["known"], *self.of_two)
+        awake, heard, self.others = self._heard(F, asleep)
+        known = self.losses[:, -1], self.rounds[:, -1], self.mixture.n_direct
+        self.means = apart.parted(heard, awake, *known)
+        of_row = self.state["apart"]["known"], self.means, self.others
+        shares = apart.shares(*of_row)
         if not shares.any():
             return self._mixed()
-        without = self._without_direct(asleep, shares > 0.0)
+        # who was right in such rows is heard beyond limits
+        if is_any_beyond and self._leaves((shares > 0.0) & beyond.any(axis=-1)):
+            return None
+        is_any = ((shares > 0.0) & ~np.isnan(self.means.a)).any()
+        together = self._without_direct(asleep, shares > 0.0) if is_any else None
         forecasts = self._mixed()
-        return forecasts + shares * (without - forecasts)
+        together = together if is_any else forecasts
+        self.together = np.where(shares > 0.0, together, np.nan)
+        return forecasts + shares * (apart.others_say(*of_row, together) - forecasts)
+
+    def _heard(self, F, asleep):
+        """Return forecasts (q, K) of who is awake and of who has a say, and wide ones of others."""
+        awake, others = self.everybody, _limits.nearly_sane(F, self.before.limits)
+        if asleep.any():
+            awake = np.where(asleep, np.nan, awake)
+        heard, sleep = awake, self.before.sleep
+        if sleep is not None:
+            heard = np.where(sleep.asleep, np.nan, awake)
+            others[sleep.asleep] = np.nan
+        others[:, : self.mixture.n_direct] = np.nan
+        return awake, heard, others
 
     def _without_direct(self, asleep, which):
         """Return forecasts (q,) of the same row without the direct experts of some targets (q,)."""
@@ -151,8 +171,6 @@ class MixtureRow:
         if sleep is not None:
             np.copyto(F, 0.0, where=sleep.asleep)
         means = _boas.mixed_row(before.weights, _boas.pairs_of(F))
-        if self.of_two is None:  # without direct experts, the slowest mean is that of all others
-            self.of_two = np.full(len(F), np.nan), means[:, -1]
         first, self.base = _boas.within_row(means[:, :1], F, sleep), means[:, 1]
         self.of_experts, self.of_boa = (F, sleep), first
         ways = self._ways(first, means, F, scales)
@@ -161,12 +179,12 @@ class MixtureRow:
         self.known_ways = np.concatenate([means[:, :1], self.last.known], axis=1)
         return self.last.forecast
 
-    def _are_led(self, F, asleep, beyond):
-        """Tell whether limits may give way to experts beyond them, in some target."""
-        return self._led(F, asleep, beyond).any()
+    def _leaves(self, which):
+        """Tell whether a row is left to blocks as they are to see some of its targets (q,)."""
+        return which.any()
 
     def _led(self, F, asleep, beyond):
-        """Tell in which targets (q,) they may."""
+        """Tell in which targets (q,) limits may give way to experts beyond them."""
         known = self.losses[:, -1], self.rounds[:, -1]
         return _limits.may_give_way(np.where(asleep, np.nan, F), beyond, *known)
 
@@ -218,7 +236,8 @@ class MixtureRow:
         of_each = self.of_experts, self.of_ways
         self.boas.teach(self.known_ways, of_each, target, factors, (None, _two_boas.bound))
         if self.mixture.n_direct:
-            known = apart.after_row(state["apart"]["known"], *self.of_two, y, weight)
+            of_row = self.means, self.others, y, weight, self.together
+            known = apart.after_row(state["apart"]["known"], *of_row)
             state["apart"] = state["apart"] | {"known": known}
         squares = self.everybody - target
         np.copyto(squares, self.of_boa - target, where=self.missing)

@@ -8,8 +8,8 @@ from sklearn_okl import OnlineKernelRegressor, StackedBOARegressor
 from sklearn_okl.aggregators import _apart
 from sklearn_okl.datasets import make_irregular_stream
 from tests.alike import assert_keys_are_as_alone, assert_rows_alone_are_as_blocks
+from tests.oracles.apart import where_naive_part
 from tests.oracles.default import mixture as by_definition
-from tests.oracles.default import shares_of_others
 
 FADINGS, STACKS = (0.95, 0.99), ((4.0, 0.998), (0.4, 0.99))
 
@@ -32,6 +32,12 @@ def by_a_column(seed, n=700, every=40, noise=0.1):
     return stream.data, stream.target
 
 
+def likely(state):
+    """Return log-likelihoods (q, bands, 2 + K) of who was right where they part."""
+    known = state["apart"]["known"][:, _apart._LIKELY :]
+    return known.reshape(len(known), _apart.N_BANDS, -1)
+
+
 @pytest.mark.parametrize("delay", [0, 4])
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_it_is_by_definition_however_the_stream_is_cut(seed, delay):
@@ -43,7 +49,7 @@ def test_it_is_by_definition_however_the_stream_is_cut(seed, delay):
     model = StackedBOARegressor(fadings=FADINGS, stacks=STACKS, n_direct=2, label_delay=delay)
     found = model.prequential_predict(F, y)
     assert_allclose(found, expected, rtol=1e-8, atol=1e-9)
-    assert (model._state["apart"]["known"][:, : _apart.N_OCTAVES] != 0.0).all()  # there were such
+    assert likely(model._state).any(axis=-1).all()  # there were such
     cut = StackedBOARegressor(fadings=FADINGS, stacks=STACKS, n_direct=2, label_delay=delay)
     rows = np.split(np.arange(len(y)), [31, 60, 61, 62, 90, 150, 153])
     parts = [cut.prequential_predict(F[some], y[some]) for some in rows]
@@ -57,20 +63,25 @@ def test_it_is_by_definition_however_the_stream_is_cut(seed, delay):
 @pytest.mark.parametrize("seed", range(3))
 def test_odds_are_those_of_the_loop(seed, delay):
     rng = np.random.default_rng(seed)
-    n, weights = 150, rng.uniform(0.2, 3.0, 150)
+    n, K, weights = 150, 5, rng.uniform(0.2, 3.0, 150)
     y = rng.normal(size=(n, 2))
-    a, b = (
-        y + rng.normal(size=(n, 2)) * rng.choice([0.1, 30.0], (n, 2), p=[0.9, 0.1]) for _ in y[:2]
-    )
-    a[:10, 1] = np.nan
-    whole, state = _apart.learn(_apart.start(2, delay), a, b, y, weights)
+    far = rng.choice([0.1, 30.0], (K + 3, n, 2), p=[0.9, 0.1])
+    a, b, naive, *F = y + far * rng.normal(size=(K + 3, n, 2))
+    a[:10, 1], a[100:] = np.nan, np.nan
+    F = np.stack(F, axis=-1)
+    F[..., 0], F[40:90, 1, 3] = np.nan, np.nan
+    means = _apart.Parted(a, b, naive)
+    whole, state = _apart.learn(_apart.start(2, K, delay), means, F, y, weights)
     for j in range(2):
-        assert_allclose(whole[:, j], shares_of_others(a[:, j], b[:, j], y[:, j], delay, weights))
+        of_target = np.stack([part[:, j] for part in means]), F[:, j], y[:, j]
+        ask = {"delay": delay, "weights": weights, "without": lambda t: np.nan}
+        assert_allclose(whole[:, j], where_naive_part(b[:, j], *of_target, **ask)[1])
     assert (whole > 0.0).sum() > 10
-    rows = _apart.start(2, delay)
+    rows = _apart.start(2, K, delay)
     for t in range(n):
-        share, one = _apart.learn(rows, a[[t]], b[[t]], y[[t]], weights[[t]])
-        now = _apart.after_row(rows["known"], a[t], b[t], y[t], weights[t])
+        row = _apart.Parted(*(part[[t]] for part in means))
+        share, one = _apart.learn(rows, row, F[[t]], y[[t]], weights[[t]])
+        now = _apart.after_row(rows["known"], means.row(t), F[t], y[t], weights[t])
         rows = one
         assert_allclose(share[0], whole[t])
         assert_allclose(now, rows["known"])
@@ -84,10 +95,13 @@ def test_a_fault_says_nothing_and_nothing_is_apart_after_it():
     a, b = y + 1.0, y - 1.0
     b[30] = a[30] + 40.0  # both part
     y[30] = -9999.0
-    _, state = _apart.learn(_apart.start(1, 0), a[:31], b[:31], y[:31])
-    assert (np.abs(state["known"][:, : _apart.N_OCTAVES]) < 0.02).all()
-    assert _apart.shares(state["known"], a[31], b[31] + 40.0) == 0.0  # all is far off there
-    assert _apart.shares(state["known"], np.array([np.nan]), b[31]) == 0.0
+    means, F = _apart.Parted(a, b, a), np.stack([b, b + 1.0], axis=-1)
+    _, state = _apart.learn(_apart.start(1, 2, 0), means.row(slice(31)), F[:31], y[:31])
+    assert (np.abs(likely({"apart": state})) < 0.02).all()
+    others = _apart.Parted(a[31], b[31] + 40.0, a[31])
+    assert _apart.shares(state["known"], others, F[31]) == 0.0  # all is far off there
+    nobody = np.array([np.nan])
+    assert _apart.shares(state["known"], _apart.Parted(nobody, b[31], nobody), F[31]) == 0.0
 
 
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(k, marks=pytest.mark.long) for k in (2, 3))])
@@ -105,7 +119,7 @@ def test_rows_alone_are_as_blocks_where_they_part(budget):
     model = OnlineKernelRegressor(budget=budget, random_state=0)
     X, y = by_a_column(1, n=260)
     model = assert_rows_alone_are_as_blocks(model, X, y, 70)
-    assert model._state["mixture"]["apart"]["known"][0, : _apart.N_OCTAVES].any()
+    assert likely(model._state["mixture"]).any()
 
 
 @pytest.mark.long
@@ -128,6 +142,6 @@ def test_each_target_has_odds_of_its_own():
     X, y = by_a_column(0, n=300)
     still = np.random.default_rng(0).normal(size=300)
     model = OnlineKernelRegressor(budget="fast", random_state=0).fit(X, np.c_[y, still])
-    odds = model._state["mixture"]["apart"]["known"][:, : _apart.N_OCTAVES]
+    odds = likely(model._state["mixture"])
     assert odds[0].any()
     assert_array_equal(odds[1], 0.0)

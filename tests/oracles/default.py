@@ -10,6 +10,7 @@ from scipy.stats import norm
 from sklearn_okl.untuned import Constants
 
 from .aggregation import boa, likely_mean, two_boas
+from .apart import where_naive_part
 from .vovk import vaw
 
 
@@ -146,60 +147,26 @@ def mixture(F, y, scales, fadings, stacks, n_plain, delay, weights=None):
     In such a row all are asked again without the plain ones.
     """
     of_all = scales, fadings, stacks, n_plain, delay, weights
-    forecasts, awake, faded = mixture_of_all(F, y, *of_all)
+    forecasts, awake, everybody, wide, faded = mixture_of_all(F, y, *of_all)
     if not n_plain:
         return forecasts
-    two = np.full((2, len(F)), np.nan)
+    means = np.full((3, len(F)), np.nan)
+    plain, others = slice(0, n_plain), slice(n_plain, None)
     for t, (losses, mass) in enumerate(faded):
-        for mean, part in zip(two, (slice(0, n_plain), slice(n_plain, None)), strict=True):
-            up = ~np.isnan(awake[t, part])
+        of_three = (awake, plain), (awake, others), (everybody, plain)
+        for mean, (said, part) in zip(means, of_three, strict=True):
+            up = ~np.isnan(said[t, part])
             if up.any():
-                mean[t] = likely_mean(awake[t, part][up], losses[part][up], mass)
-    for t, share in enumerate(shares_of_others(*two, y, delay, weights)):
-        if share > 0.0:
-            cut = scales[: t + 1], fadings, stacks, n_plain, delay
-            cut += (None if weights is None else weights[: t + 1],)
-            without = mixture_of_all(F[: t + 1], y[: t + 1], *cut, is_without=True)[0][-1]
-            forecasts[t] += share * (without - forecasts[t])
-    return forecasts
+                mean[t] = likely_mean(said[t, part][up], losses[part][up], mass)
+    means[2] = np.where(np.isnan(means[0]), means[2], means[0])
+    wide[:, plain] = np.nan
 
+    def without(t):
+        cut = scales[: t + 1], fadings, stacks, n_plain, delay
+        cut += (None if weights is None else weights[: t + 1],)
+        return mixture_of_all(F[: t + 1], y[: t + 1], *cut, is_without=True)[0][-1]
 
-def shares_of_others(a, b, y, delay, weights=None):
-    """How far to go from what all say to what others than the plain experts do, in each row.
-
-    By the odds that others are right where both part by so many octaves, after a row in which
-    neither was far off: `a` and `b` are their means, NaN of nobody.
-    """
-    known, shares = [(np.zeros(12), [], 0.0)], []  # odds, roots of errors, the latest error
-    for t in range(len(y)):
-        shares.append(0.0)
-        odds, roots, off = known[max(t - delay, 0)]
-        octave, _ = parted(a[t], b[t], roots, off)
-        if octave is not None:
-            least = 1.0 / (1.0 + np.exp(4.0))
-            chance = 1.0 / (1.0 + np.exp(-odds[octave]))
-            shares[-1] = np.clip((chance - least) / (1.0 - 2.0 * least), 0.0, 1.0)
-        odds, roots, off = known[t]
-        octave, s = parted(a[t], b[t], roots, off)
-        misses = [abs(f - y[t]) for f in (a[t], b[t]) if not np.isnan(f)]
-        if octave is not None:
-            gain = np.log((misses[0] ** 2 + 9.0 * s**2) / (misses[1] ** 2 + 9.0 * s**2))
-            gain = np.clip(gain, -6.0, 6.0) * (1.0 if weights is None else min(weights[t], 1.0))
-            near = [0.5 ** abs(octave - k) for k in range(12)]
-            odds = [
-                np.clip(0.95**w * o + w * gain, -8.0, 8.0) for w, o in zip(near, odds, strict=True)
-            ]
-        known.append((np.array(odds), [*roots, np.sqrt(min(misses))], max(misses)))
-    return shares
-
-
-def parted(a, b, roots, off):
-    """By how many octaves of eight usual errors two forecasts have parted, and the usual error."""
-    ages = 0.99 ** np.arange(len(roots) - 1, -1, -1)
-    s = (ages @ roots / ages.sum()) ** 2 if roots else 0.0
-    if len(roots) < 8 or not s > 0.0 or off > 8.0 * s or not abs(a - b) > 8.0 * s:
-        return None, s
-    return min(int(np.log2(abs(a - b) / (8.0 * s))), 11), s
+    return where_naive_part(forecasts, means, wide, y, delay, weights, without)[0]
 
 
 def mixture_of_all(F, y, scales, fadings, stacks, n_plain, delay, weights=None, is_without=False):
@@ -207,12 +174,13 @@ def mixture_of_all(F, y, scales, fadings, stacks, n_plain, delay, weights=None, 
 
     The last one hears the first `n_plain` experts, too. They sleep while they are not known, or
     have lost much more of late than another, or in the last row if it is to be `without`. Errors
-    weigh as their rows; known are so many rounds. Returns forecasts, those of who is awake, and the
-    faded losses of the last mean.
+    weigh as their rows; known are so many rounds. Returns forecasts, those of who is awake, of all
+    who are born, those of others a range wider, and the faded losses of the last mean.
     """
     n = len(F)
     weights = np.ones(n) if weights is None else weights
     born, F = ~np.isnan(F[0]), F.copy()
+    everybody, others = F[:, born].copy(), F[:, born].copy()
     squares, awake = np.zeros((2, n, born.sum()))
     limits, odds = [], [0.0]  # before each round; that who leads beyond the range is right
     of_all = [4.0]  # and that all are who agree beyond it
@@ -246,8 +214,10 @@ def mixture_of_all(F, y, scales, fadings, stacks, n_plain, delay, weights=None, 
             )
             gain = np.clip(near - far, -3.0, 3.0) * min(weights[t], 1.0)
             odds[-1] = np.clip(odds[-1] + gain, -12.0, 3.0)
-        F[t] = np.clip(F[t], *limits[t])
-        awake[t] = F[t, born]
+        low, high = limits[t]
+        others[t] = np.clip(others[t], low - (high - low), high + (high - low))
+        F[t] = np.clip(F[t], low, high)
+        awake[t] = everybody[t] = F[t, born]
         squares[t] = (awake[t] - y[t]) ** 2
         for j in range(n_plain):
             if rounds < 24 or losses[j] > 1.2 * losses[n_plain:].min():
@@ -273,7 +243,8 @@ def mixture_of_all(F, y, scales, fadings, stacks, n_plain, delay, weights=None, 
     columns = np.column_stack([*columns, F[:, :n_plain]])
     same = np.abs(columns - columns[:, :1]) <= 1e-9 * scales[:, None]
     columns = np.where(same, columns[:, :1], columns)
-    return two_boas(columns, y, delay, weights), awake, faded[fadings[-1]]
+    forecasts = two_boas(columns, y, delay, weights)
+    return forecasts, awake, everybody, others, faded[fadings[-1]]
 
 
 def left_by(past, delay):

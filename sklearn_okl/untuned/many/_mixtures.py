@@ -24,9 +24,9 @@ class ManyMixtures(MixtureRow):
     def known_limits(self):
         return _limits._with_margin(self.state["limits"], self.mixture.margin)
 
-    def _are_led(self, F, asleep, beyond):
-        """Note where limits may give way: such rows are left to each model itself."""
-        self.led = self._led(F, asleep, beyond)
+    def _leaves(self, which):
+        """Note which are for blocks to see: such rows are left to each model itself."""
+        self.led |= which
         return False
 
     def ask(self, F, asleep, scales, t):
