@@ -203,6 +203,7 @@ def test_a_correction_sees_the_base_as_one_more_column(name):
     assert_allclose(model.predict(X), expected + rest)
 
 
+@pytest.mark.long
 def test_rows_of_a_path_are_no_codes():
     X, y = stream()
     models = [*REGRESSORS[:4], *REGRESSORS[-7:], make_streaming_pipeline(clone(SPY))]
@@ -215,7 +216,7 @@ def test_rows_of_a_path_are_no_codes():
             row.predict([0.0, 1.0, 1.0])
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize(
     "model",
     [

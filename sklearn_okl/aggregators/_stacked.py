@@ -100,8 +100,8 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
     where inputs show that a target will jump, all are asked again without the direct ones, and the
     forecast goes a part of the way: to what these say together, and to what each of them says, by
     how right they were in rows in which both parted by about as far; half of the way at first. So
-    jumps are soon believed, though naive forecasts have lost less in between, of whom has seen
-    through them, and up to a range beyond that of the targets so far.
+    jumps are soon believed, though naive forecasts have lost less in between, if somebody foretold
+    those before, and up to a range beyond that of the targets so far.
 
     *Theorem.* That of the first BOA [1]_: with :math:`r_{k,t}` the difference of the losses, its
     regret against expert k, its forecasts clipped as above, is of the order of
@@ -377,9 +377,9 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         return forecasts, _limits.reaching(side.limits, forecasts)
 
     def _heard(self, everybody, wide, heard, side):
-        """Return forecasts (n, q, K), NaN of who has no say, and who may be far apart, or None.
+        """Return forecasts (n, q, K), NaN of who has no say, and what may be far apart, or None.
 
-        That are wide forecasts (n, q, K) of all but direct experts, and means of both.
+        That are `wide` forecasts (n, q, K) of all but direct experts, and the means of both kinds.
         """
         awake = F = _awake(everybody, heard)
         if not self._compares:

@@ -2,8 +2,8 @@
 
 All arrays have the targets first, (q, K); whoever is asleep is 0 in a forecast and marked beside. A
 row is asked before it is taught, and nothing is computed twice. It knows of no late labels, and
-gives up where the best expert of late leads beyond the range of the targets, or all are beyond it:
-then limits may give way, which is a matter of blocks.
+gives up where limits may give way, which is a matter of blocks: the best expert of late leads
+beyond the range of the targets, or all are beyond it, or who was right where some are far apart.
 """
 
 from copy import copy

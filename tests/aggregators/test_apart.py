@@ -104,6 +104,7 @@ def test_a_fault_says_nothing_and_nothing_is_apart_after_it():
     assert _apart.shares(state["known"], _apart.Parted(nobody, b[31], nobody), F[31]) == 0.0
 
 
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(k, marks=pytest.mark.long) for k in (2, 3))])
 def test_jumps_that_a_column_shows_are_followed(seed):
     X, y = by_a_column(seed, n=400)
@@ -114,6 +115,7 @@ def test_jumps_that_a_column_shows_are_followed(seed):
     assert (missed[late] < 0.1 * jump[late]).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("budget", ["tiny", "fast"])
 def test_rows_alone_are_as_blocks_where_they_part(budget):
     model = OnlineKernelRegressor(budget=budget, random_state=0)
@@ -133,11 +135,13 @@ def test_with_late_labels_as_well(label_delay):
     assert_allclose(alone, whole[100:], rtol=1e-7, atol=1e-7)
 
 
+@pytest.mark.long
 def test_models_of_keys_are_as_alone_where_they_part():
     streams = [by_a_column(seed, n=240) for seed in (0, 1)]
     assert_keys_are_as_alone(OnlineKernelRegressor(budget="tiny", random_state=0), streams)
 
 
+@pytest.mark.long
 def test_each_target_has_odds_of_its_own():
     X, y = by_a_column(0, n=300)
     still = np.random.default_rng(0).normal(size=300)

@@ -47,7 +47,7 @@ def steps(wild=(), n=400, step=40):
     return F, y
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("delay", [0, 3])
 @pytest.mark.parametrize("wild", [(), (90, 130, 170, 210)])
 def test_who_leads_beyond_the_range_by_definition(wild, delay):

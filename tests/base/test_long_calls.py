@@ -72,6 +72,7 @@ def test_pieces_are_the_whole(estimator, monkeypatch):
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("spread", ["running", "rows"])
 def test_memory_of_intervals_of_many_rows(spread):
     """A law has 199 quantiles a row: at 4649aec intervals asked for 5 kB a row at once."""

@@ -28,7 +28,7 @@ def stream(n=240, n_keys=12, seed=0):
     return keys, X, X[:, 0] * (keys == "k1") + 3.0 + 0.1 * rng.normal(size=n)
 
 
-@pytest.mark.long(every=5)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("limits", [{"max_keys": 3}, {"idle": 8}, {"max_keys": 1, "idle": 20}])
 @pytest.mark.parametrize("estimator", [SCALED, VAWRegressor(forgetting=0.99)], ids=["bank", "own"])
 @pytest.mark.parametrize("size", [17, 1, 120])

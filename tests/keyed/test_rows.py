@@ -147,7 +147,7 @@ def test_gaps_and_text_that_an_estimator_refuses_are_named():
         model.learn_one({"a": 1.0}, 1.0)
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("gap", [None, float("nan"), "absent"])
 @pytest.mark.parametrize("values", ["ab", [0.5, 1.5]])
 def test_what_a_field_holds_is_open_while_it_has_been_gaps(gap, values):

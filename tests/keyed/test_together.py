@@ -59,7 +59,7 @@ def n_kept(model):
     return sum(type(entries.one(place)[-1]) is Kept for place in entries.occupied().tolist())
 
 
-@pytest.mark.long(every=9)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("sizes", [[1000, N_KEYS], [900, 7, 200, 1, 60]], ids=["even", "uneven"])
 @pytest.mark.parametrize(
     ("parameters", "rows"),
@@ -101,6 +101,7 @@ def even(n, seed=0, d=4):
     return np.tile(np.arange(N_KEYS), n), X, X[:, 0] + 0.3 * rng.normal(size=len(X))
 
 
+@pytest.mark.long
 def test_most_rows_of_many_keys_are_learnt_together(monkeypatch):
     keys, X, y = even(100)
     model, calls, low = KeyedRegressor(tiny(), prior=None), [], 70 * N_KEYS

@@ -50,6 +50,7 @@ def test_parts_are_of_the_shape_of_forecasts_and_nan_where_these_are():
     assert "60 values were missing" in model.summary().replace("\n", " ")
 
 
+@pytest.mark.long
 def test_experts_are_named():
     y, X, _ = stream(80)
     for arguments in ({}, {"pooled": True}, {"season_lengths": (12, 5)}):
@@ -59,6 +60,7 @@ def test_experts_are_named():
     assert "the season of 5 rows again" in model.expert_names_
 
 
+@pytest.mark.long
 def test_the_summary_says_what_was_learnt():
     y, X, _ = stream()
     y[200, 0] = 1e6

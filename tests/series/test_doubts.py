@@ -86,6 +86,7 @@ def test_a_number_within_the_fence_that_stands_for_none(n_columns):
     assert model.n_faulty_[0] - n_before == faulty[256:].sum() > 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cut", [400, pytest.param(7, marks=pytest.mark.long)])
 def test_a_number_that_comes_late_is_as_if_it_had_never_been_learnt(cut):
     y, X = stream(400, seed=3)
@@ -101,7 +102,7 @@ def test_a_number_that_comes_late_is_as_if_it_had_never_been_learnt(cut):
     assert model.n_faulty_[0] == faulty.sum()
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long
 @pytest.mark.parametrize("pair", [65, 119])
 @pytest.mark.parametrize("n_columns", [0, 2])
 def test_a_number_counts_where_it_was_doubted_too(n_columns, pair):
@@ -210,6 +211,7 @@ def test_another_unit_is_learnt():
     assert np.median(off) < 0.6, off
 
 
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("factor", [0.001, pytest.param(0.01, marks=pytest.mark.long)])
 def test_a_smaller_unit_is_learnt(factor):
     time, at = np.arange(700), 300
@@ -377,6 +379,7 @@ def test_a_state_that_comes_in_long_runs_is_none_that_is_missing(low):
     assert abs(model.predict()[0] - y[395]) < 5.0
 
 
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("n_series", [1, 3])
 def test_a_number_that_stands_still_far_off_is_not_learnt(n_series):
     """The first of them may be a level: it is taken back when the second one comes."""
@@ -418,6 +421,7 @@ def test_what_was_long_the_same_is_a_value_once_it_comes_again_and_none_before(n
     assert state["count"] == 23
 
 
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("n_equal", [60, pytest.param(300, marks=pytest.mark.long)])
 def test_a_series_begins_when_it_is_measured(n_equal):
     """-9999 in the first 300 rows: 600 to 3000 times the error of the last value, hereafter."""
@@ -440,7 +444,7 @@ COUNTS = {
 }
 
 
-@pytest.mark.long(every=5)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", COUNTS)
 def test_the_largest_of_few_numbers_is_no_fault(name, seed):
@@ -453,7 +457,7 @@ def test_the_largest_of_few_numbers_is_no_fault(name, seed):
     assert abs(forecasts.mean() - y[100:].mean()) < 0.25 * y.std()
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", COUNTS)
 def test_a_number_that_stands_for_none_is_found_among_counts(name, seed):
@@ -515,6 +519,7 @@ def test_closed_days_that_begin_later_are_values_from_the_fourth_on(first, seaso
     assert np.median(np.abs(forecasts - y)[late][closed[late]]) < 30.0  # 100
 
 
+@pytest.mark.long
 def test_a_number_that_comes_at_any_time_is_no_closed_day():
     rng = np.random.default_rng(3)
     y = 100.0 + rng.normal(size=700)

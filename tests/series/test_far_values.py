@@ -53,7 +53,7 @@ def series(seed, n=700):
     return y + 3.0 * np.sin(np.arange(n) * np.pi / 12.0), rng
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize(("size", "most"), [(6.0, 1.5), (12.0, 2.2)])
 def test_faults_of_all_sizes(size, most):
     """Errors of all other rows were 1.7 and 3.2 times those of who is told which are faulty."""
@@ -93,6 +93,7 @@ def test_the_unit_of_a_series_changes_nothing():
     assert_allclose(other[1:], -8.0 * one[1:], rtol=1e-8)
 
 
+@pytest.mark.long
 def test_what_comes_every_day_is_forecast():
     rng, t = np.random.default_rng(5), np.arange(600)
     y = 15.0 * (t % 24 == 7) + 0.5 * rng.normal(size=600)

@@ -152,7 +152,7 @@ def test_a_young_series_has_the_intervals_of_its_panel():
     assert ((width[:, 3] > 1e3) & (width[:, 3] < 1e4)).all()
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("n", [4, 5, 10, 15, 17])
 def test_a_young_series_alone_has_intervals_that_hold(n):
     held = []

@@ -110,7 +110,7 @@ def test_a_generator_is_read_at_the_start_only():
     assert_array_equal(model.fit(y).predict(), forecast)
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("case", CASES)
 def test_prequential_forecasts_are_those_of_predict(case):
     y, X, model = stream(case)
@@ -141,7 +141,7 @@ def test_models_that_were_stored_go_on_as_others(case, tmp_path):
         assert_array_equal(other.prequential_predict(y[50:], rows(X, slice(50, None))), expected)
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("case", CASES)
 def test_units_do_not_matter(case):
     y, X, model = stream(case)
@@ -330,7 +330,7 @@ def columns_of_kinds(n, rng):
     return X
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("known_ahead", ["all", (), [0, 4]])
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("n_series", [1, 2])
@@ -347,7 +347,7 @@ def test_units_and_offsets_of_columns_do_not_matter(known_ahead, seed, n_series)
         assert_allclose(said, plain, rtol=0.0, atol=off)
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("lead", [1, 31, 64, 300])
 @pytest.mark.parametrize("is_dated", [False, True])
 def test_rows_before_the_first_value_teach_nothing(lead, is_dated):

@@ -75,7 +75,7 @@ CASES = {
 }
 
 
-@pytest.mark.long(every=7)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("case", CASES)
 def test_the_forecaster_is_the_loop_that_keeps_every_origin(case, monkeypatch):
     monkeypatch.setattr(_experts, "_N_FREQUENCIES", 3)  # the loop inverts in every round

@@ -79,7 +79,7 @@ def check_series(seed, most):
     assert_allclose(cut.predict(*ahead), said, rtol=1e-6, atol=1e-6 * scale)
 
 
-@pytest.mark.long(every=15)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(N_SERIES))
 def test_a_random_series_is_learnt_however_it_is_cut(seed):
     check_series(seed, [40, 120, 300])

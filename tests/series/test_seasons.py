@@ -263,7 +263,7 @@ def test_series_that_have_not_begun_by_the_first_look(n_series):
     assert np.isfinite(forecaster.partial_fit(y).predict()).all()
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [0, 1])
 def test_who_gives_the_day_is_told_of_the_week(seed):
     # squared errors were 3 to 5 times those of who gave no season, as no other one was looked for

@@ -28,7 +28,7 @@ def test_a_trend_is_followed(n):
     assert np.mean(ratios) < 0.75  # 1.2 to 1.8 up to 20 rows when the first 16 taught nothing
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("n", [8, 14, 20, 40])
 def test_a_walk_is_not_taken_for_a_trend(n):
     ratios = []

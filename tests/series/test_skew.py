@@ -63,7 +63,7 @@ def told(y, base=None, first=100):
     return np.moveaxis(found, 1, 0)
 
 
-@pytest.mark.long(every=5)
+@pytest.mark.long
 @pytest.mark.parametrize("is_corrected", [False, True])
 @pytest.mark.parametrize(("draw", "most"), [("exponential", 0.985), ("normal", 1.004)])
 @pytest.mark.parametrize("seed", range(3))

@@ -24,7 +24,7 @@ def forecasts_of(x, y, horizon=6, **parameters):
     return model.prequential_predict(y[:n], x[:n, None], x[n:, None]), y[:n]
 
 
-@pytest.mark.long(every=5)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("guard", [True, False])
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("kind", ["runs of values", "runs of normals", "values", "rain"])
@@ -56,7 +56,7 @@ def test_what_a_column_does_that_was_off_at_first_is_known_when_it_is_off_again(
     assert (np.abs(after - 10.0) < 15.0).all()
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("pooled", [False, True])
 def test_a_series_that_begins_late_or_pauses_learns_as_one_that_begins(pooled):
     rng = np.random.default_rng(1)
@@ -75,6 +75,7 @@ def test_a_series_that_begins_late_or_pauses_learns_as_one_that_begins(pooled):
     assert max(losses(paused, y[:994], 5, 660, 700, 1000)) <= 2.0 * NOISE
 
 
+@pytest.mark.long
 def test_units_and_levels_of_columns_change_nothing():
     rng = np.random.default_rng(2)
     x, t = np.cumsum(rng.normal(size=300)), np.arange(300)
@@ -86,7 +87,7 @@ def test_units_and_levels_of_columns_change_nothing():
     assert_allclose(other, 7e3 * said, rtol=1e-6)
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_holidays_are_no_faults_each_time(seed):
     rng, x = np.random.default_rng(seed), np.zeros(910)
@@ -100,6 +101,7 @@ def test_holidays_are_no_faults_each_time(seed):
     assert np.mean((said[rows, 0] - y[rows]) ** 2) < 1.3 * 9.0
 
 
+@pytest.mark.long
 def test_a_fault_on_a_rare_day_is_bounded():
     rng, x = np.random.default_rng(0), np.zeros(910)
     x[[100, 200, 365, 565, 730, 880]] = 1.0
@@ -111,6 +113,7 @@ def test_a_fault_on_a_rare_day_is_bounded():
     assert np.mean((said[rows, 0] - y[rows]) ** 2) < 1.5 * 9.0
 
 
+@pytest.mark.long
 def test_amounts_over_orders_of_magnitude_are_no_faults():
     rng = np.random.default_rng(1)
     x = np.exp(1.2 * rng.normal(size=800))

@@ -219,7 +219,7 @@ def holidays(n, seed):
     return np.column_stack([x, weekday, day]), y
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long
 @pytest.mark.parametrize("budget", ["fast", "balanced"])
 @pytest.mark.parametrize("seed", range(2))
 def test_holidays_are_found(budget, seed, monkeypatch):
@@ -234,7 +234,7 @@ def test_holidays_are_found(budget, seed, monkeypatch):
     assert found < 0.9 * missed()
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("seed", range(3))
 def test_numbers_of_places_are_categories_too(seed, monkeypatch):
     rng = np.random.default_rng(seed)
@@ -259,7 +259,7 @@ def cells_of(n=1100, seed=0):
     return np.column_stack([x, hour, weekday]), effects[hour, weekday] + np.sin(x)
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("kind", ["fast", "balanced", "classes", "two"])
 @pytest.mark.parametrize("delay", [0, 5])
 def test_cuts_and_copies_do_not_change_forecasts(kind, delay):

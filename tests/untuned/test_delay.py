@@ -164,7 +164,7 @@ def rare_classes(seed, n=160):
     return codes, np.where(rng.uniform(size=n) < 0.02, 2, rng.integers(0, 2, size=n))
 
 
-@pytest.mark.long(every=5)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize(
     ("seed", "delay", "budget"), [(0, 1, "fast"), (1, 5, "tiny"), (2, 23, "fast"), (3, 80, "tiny")]
 )
@@ -207,6 +207,7 @@ def test_a_classifier_knows_rows_ahead():
         model.predict_proba(X[:5], ahead=True)
 
 
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize(
     "budget", ["tiny", "fast", pytest.param("balanced", marks=pytest.mark.long)]
 )

@@ -184,6 +184,7 @@ def test_levels_that_a_column_shows_do_not_move_what_is_known(every, noise, seed
     assert losses[0] < 1.3 * losses[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("seed", "share", "length"),
     [
@@ -207,7 +208,7 @@ def test_what_stands_for_none_is_unlearnt_when_it_is_found(seed, share, length):
     assert losses[0] < 1.3 * losses[1]
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long
 @pytest.mark.parametrize("cut", [1, 7, 150])
 def test_the_cut_does_not_change_what_is_unlearnt(cut):
     X, y = make_faulty_stream(
@@ -220,6 +221,7 @@ def test_the_cut_does_not_change_what_is_unlearnt(cut):
     np.testing.assert_allclose(np.concatenate(found), expected, rtol=1e-8, atol=1e-9)
 
 
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("seed", [3, pytest.param(4, marks=pytest.mark.long)])
 def test_a_rare_flag_that_explains_what_is_far_is_believed(seed):
     # rows with the flag had been doubted for a thousand rows: the one of them never taught the next
@@ -233,6 +235,7 @@ def test_a_rare_flag_that_explains_what_is_far_is_believed(seed):
     assert errors[300:].max() < 20.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [3, pytest.param(4, marks=pytest.mark.long)])
 def test_what_rows_explain_is_asked_of_each_target(seed):
     # beside a target with many faults a flag was doubted for good

@@ -261,7 +261,7 @@ def test_predict_is_the_forecast_on_the_way(delay):
     assert_allclose(asked, expected, rtol=1e-7, atol=1e-7)
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("budget", ["fast", 6])
 def test_a_trial_knows_no_label_that_is_late(budget, seed):

@@ -156,7 +156,7 @@ def test_the_cut_changes_nothing(parameters, monkeypatch):
     assert model.n_samples_seen_ == whole.n_samples_seen_ == 4800
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("has_gaps", [False, True])
 @pytest.mark.parametrize("parameters", [{}, {"label_delay": 5}])
 def test_a_look_is_the_same_one_row_at_a_time(parameters, has_gaps, monkeypatch):

@@ -66,7 +66,7 @@ def in_rounds(taught, X, y, n):
     return taught, alone, together
 
 
-@pytest.mark.long(every=5)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("unit", [1.0, 1e-5])
 @pytest.mark.parametrize("first", [20, 55, 118, 1030, 500])
 def test_states_are_those_of_models_alone(first, unit):
@@ -77,6 +77,7 @@ def test_states_are_those_of_models_alone(first, unit):
         are_alike(whole(one)._state, model._state)
 
 
+@pytest.mark.long
 def test_a_model_in_doubt_and_its_twin_learn_with_others():
     rng = np.random.default_rng(0)
     taught, X, y = models(140, rng, fault=130)

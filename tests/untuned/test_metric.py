@@ -30,7 +30,7 @@ def late_loss(X, y, first, **arguments):
     return np.square(model.prequential_predict(X, y) - y)[first:].mean(), model
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize(("seed", "delay"), [(2, 0), (4, 0), (1, 70)])
 def test_columns_that_say_nothing_count_for_less(seed, delay, equal_weights):
     rng = np.random.default_rng(seed)

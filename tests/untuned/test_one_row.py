@@ -215,7 +215,7 @@ def table(kind, n, n_targets=1):
     return X, y if n_targets == 1 else np.column_stack(of_targets)
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("n_targets", [1, 2])
 @pytest.mark.parametrize("budget", ["tiny", "fast", "balanced"])
 @pytest.mark.parametrize("kind", ["few values", "codes", "gaps", "jumps"])
@@ -395,7 +395,7 @@ def test_asking_writes_nothing(budget):
     assert_alike(before, model._state)
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("asks", [False, True])
 def test_a_row_path_goes_on_over_births_and_with_a_model_that_begins_anew(asks):
     stream = make_shifted_stream(1500, base="table", kind="sign", shift_at=0.47, random_state=0)

@@ -88,7 +88,7 @@ def test_rows_without_order_pay_hardly_for_lags(seed):
     assert losses[0] < 1.03 * losses[1]  # where kernels saw lags 1.38 to 1.47
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("kind", ["rows without order", "lags tell later"])
 @pytest.mark.parametrize("delay", [0, 1, 23])
 def test_forecasts_are_those_of_a_queue(kind, delay):
@@ -212,7 +212,7 @@ def test_errors_tell_of_an_order(delay):
     assert not errors_have_order(X, late[:20], 4, delay)
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("arguments", [{"lags": 0}, {}, {"label_delay": 5}, {"budget": "tiny"}])
 @pytest.mark.parametrize("n", [128, 300])
 def test_files_whenever_it_is_asked(arguments, n):

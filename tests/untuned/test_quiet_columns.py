@@ -61,13 +61,14 @@ def test_rows_alone_and_blocks_meet_it_alike(n):
     assert_allclose(parts.predict(X[:5]), model.fit(X, y).predict(X[:5]), rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.long
 def test_models_of_keys_meet_it_as_one_alone():
     kinds = "near zero", "centre", "one number", "off", "far off"
     streams = [stream(kind, 0.3 + seed, 40, seed, n=620) for seed, kind in enumerate(kinds)]
     assert_keys_are_as_alone(OnlineKernelRegressor(budget="tiny", random_state=0), streams)
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("delay", [1, 20])
 def test_with_late_labels_as_well(delay):
     X, y = stream("near zero", 3.0, 130, 3)

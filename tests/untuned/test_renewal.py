@@ -88,6 +88,7 @@ def test_a_unit_is_told_from_levels_and_is_not_judged_by_targets_before_it(size,
     assert ours <= 1.25 * loss(model_of(), X[start:], y[start:], slice(BLOCK, None))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "size"),
     [("unit", 0.01), *(pytest.param(*one, marks=pytest.mark.long) for one in MILDER)],
@@ -112,7 +113,7 @@ def test_a_young_model_meets_a_far_smaller_unit(start, size):
     assert ours <= 1.35 * fresh  # it is met at the end of a block
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "size"), [("sign", 1.0), ("unit", 0.2)])
 @pytest.mark.parametrize("start", [150, 300])
 def test_a_young_model_begins_anew_where_targets_follow_forecasts_otherwise(kind, size, start):
@@ -137,6 +138,7 @@ def test_a_young_model_of_several_targets_begins_anew_where_all_are_in_another_u
     assert began == (n_changed == 2)
 
 
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize(
     "seed", [0, 1, *(pytest.param(k, marks=pytest.mark.long) for k in (4, 5, 7))]
 )
@@ -254,6 +256,7 @@ def test_in_the_end_it_is_a_model_that_began_there(seed):
     assert f"After {len(y)} rows" in " ".join(model.summary().split())
 
 
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize(
     ("budget", "base", "size"),
     [
@@ -327,7 +330,7 @@ def cut(seed, n):
     return zip([0, *ends], [*ends, n], strict=True)
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize(
     "parameters", [{}, {"label_delay": 5}, {"label_delay": 70, "lags": 0}, {"guard": False}]
 )
@@ -419,7 +422,7 @@ def test_a_review_of_ranks_leaves_out_the_column_of_a_tree():
     assert np.isfinite(model.prequential_predict(X, y)).all()
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize(("delay", "seed"), [(0, 2), (5, 4)])  # late, 4 of 7 draws err by 10 to 50
 def test_of_rows_that_are_strange_to_it_a_new_model_has_no_say(delay, seed):
     """It has seen one setpoint only; to be believed of another one cost 76 of 100."""

@@ -114,6 +114,7 @@ def test_few_waves_find_what_tells_among_inputs_that_do_not(monkeypatch):
     assert np.exp(np.mean(np.log(ratios))) < 0.85
 
 
+@pytest.mark.long
 def test_rows_alone_are_as_blocks_when_waves_come():
     X, y = product(1060)
     assert (waves_of(tiny().fit(X[:767], y[:767])) != waves_of(tiny().fit(X[:768], y[:768]))).any()
@@ -121,7 +122,7 @@ def test_rows_alone_are_as_blocks_when_waves_come():
     assert_rows_alone_are_as_blocks(tiny(), X, y, 1020)
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("late", [3, 300])
 def test_so_are_they_with_late_labels(late):
     X, y = product(1060)
@@ -131,6 +132,7 @@ def test_so_are_they_with_late_labels(late):
     assert_allclose(alone, whole[765:], rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.long
 def test_models_of_keys_are_as_alone_when_waves_come():
     assert_keys_are_as_alone(tiny(), [product(800, seed) for seed in (0, 1)])
 

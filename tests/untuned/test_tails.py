@@ -151,7 +151,7 @@ def test_classes_see_them_too():
     assert_array_equal(tails_of(model), [0, 1, 2])
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("seed", range(4))
 def test_they_help_where_orders_of_magnitude_tell_and_cost_little_else(seed, monkeypatch):
     def losses():

@@ -148,7 +148,7 @@ def test_soak(budget, full_size):
 BLOCKS = (1, 2, 6, 8, 9, 63, 64, 65, 100, 101, 102, 301, 511, 512, 513, 514, 767, 768, 769, 900)
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize(("seed", "cut"), [(0, BLOCKS), (1, range(1, 901))], ids=["blocks", "rows"])
 def test_the_cut_is_invisible_with_faults_and_births(seed, cut):
     X, y = friedman(seed, 900)

@@ -453,7 +453,7 @@ def test_a_number_too_seldom_for_any_review_is_found_by_its_coming_again(seed):
     assert found[-len(found) // 2 :].all()
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("delay", [0, 3])
 def test_the_cut_is_invisible_when_a_number_comes_again(delay):
     X, _, spoilt, _ = seldom_spoilt(3, n=500)

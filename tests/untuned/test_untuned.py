@@ -164,7 +164,7 @@ def of_one_unit():
     return X, y, late_loss(X, y)
 
 
-@pytest.mark.long(every=16)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("unit", CHANGES)
 def test_a_column_that_changes_its_unit(unit, of_one_unit):
     X, y, loss = of_one_unit
@@ -258,7 +258,7 @@ def test_constant_columns_and_heavy_tails():
     assert np.mean((forecasts - y)[50:] ** 2) < 0.1
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize(("row", "value"), [(5, 1e4), (40, -1e9), (300, 1e4), (600, 1e12)])
 def test_a_faulty_value_does_not_blind_a_column(row, value):
     rng = np.random.default_rng(0)

@@ -54,6 +54,7 @@ def test_probabilities_hardly_suffer_from_a_column_that_is_quiet():
     assert missed[620:760].mean() < 0.4  # .46
 
 
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("is_unit", [False, True])
 @pytest.mark.parametrize("n", [319, 320, pytest.param(321, marks=LONG), 331])
 def test_rows_alone_and_blocks_meet_the_change_alike(n, is_unit):
