@@ -267,6 +267,7 @@ def test_clean_heavy_tails(make, seed):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_clean_heavy_tails_of_a_real_stream(budget, data_files, full_size):
     data_files("raker_toms")
