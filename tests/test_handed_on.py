@@ -141,7 +141,7 @@ CLASSIFIERS[-1].set_params(growth=1.0)
 CLASSIFIERS.append(OnlineConformalClassifier(SpyClassifier()))
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("model", [*REGRESSORS, *CLASSIFIERS], ids=lambda one: str(one)[:60])
 def test_frames_arrive_as_they_came_however_the_stream_is_cut(model):
     X, y = stream()
@@ -238,6 +238,7 @@ def test_what_has_learnt_text_is_saved_and_goes_on(model):
     assert_allclose(forecasts, model.prequential_predict(X[60:], y[60:]))
 
 
+@pytest.mark.long
 def test_a_step_of_a_key_and_a_dict_may_hold_text():
     X, y = stream()
     expected = clone(KERNELS).prequential_predict(X, y)

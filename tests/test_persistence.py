@@ -120,7 +120,7 @@ def test_to_resume_is_never_to_have_stopped(estimator, tmp_path):
     assert resumed.n_samples_seen_ == model.n_samples_seen_ == 170
 
 
-@pytest.mark.long(every=50)
+@pytest.mark.long(every=200)
 @pytest.mark.parametrize("estimator", instances("online"), ids=label)
 def test_to_stop_is_possible_at_any_row(estimator):
     X, y = stream(310)

@@ -121,6 +121,7 @@ def test_nothing_unpacks_to_more_than_it_may():
         expanded(rewritten(arrays=many), 10**5)
 
 
+@pytest.mark.long
 def test_models_are_smaller_and_the_same(tmp_path):
     X = np.random.default_rng(0).normal(size=(200, 3))
     model = OnlineKernelRegressor(budget="fast", random_state=0).fit(X, X[:, 0])

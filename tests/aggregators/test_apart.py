@@ -38,6 +38,7 @@ def likely(state):
     return known.reshape(len(known), _apart.N_BANDS, -1)
 
 
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("delay", [0, 4])
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_it_is_by_definition_however_the_stream_is_cut(seed, delay):

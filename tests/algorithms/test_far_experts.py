@@ -159,7 +159,7 @@ def test_equals_the_literal_loop(seed, delay):
         assert_allclose(asked, np.concatenate(parts)[told], rtol=1e-9)
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("delay", [0, 1, 5, 40])
 @pytest.mark.parametrize("has_fault", [False, True])
 def test_any_cut_is_the_same(has_fault, delay):

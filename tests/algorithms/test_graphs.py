@@ -266,6 +266,7 @@ def test_an_only_kernel_is_drawn_in_silence(class_):
     assert np.isfinite(model.predict(X)).all()
 
 
+@pytest.mark.long
 def test_a_graph_of_one_s_own():
     check_online_estimator(PairsRegressor(GRID, random_state=0), random_state=1)
     X, y = stream(2, 400)

@@ -94,6 +94,7 @@ def test_ngboost_forecasts_from_the_past_alone(tmp_path, capsys, monkeypatch):
     assert f"over NGBoost {line['over NGBoost']:.4f}" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_last_windows_over_the_last_season():
     rng = np.random.default_rng(0)
     y = np.sin(np.arange(400) * np.pi / 12.0)[:, None] + rng.normal(size=(400, 1))

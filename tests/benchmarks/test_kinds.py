@@ -23,6 +23,7 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.long
 def test_files_are_learnt_and_a_refusal_is_an_error(files, capsys, monkeypatch):
     arguments = ["kinds", "--data", "table", "class", "none", "--output", str(files)]
     assert main(arguments) == 0

@@ -86,6 +86,7 @@ def test_a_file_keeps_keys_that_wait_for_a_commit(tmp_path):
     assert (again.predict(X, keys=keys) == model.predict(X, keys=keys)).all()
 
 
+@pytest.mark.long
 def test_classifiers_and_rows(tmp_path):
     keys, X, y = stream()
     labels = np.where(y > 3.0, "up", "down")

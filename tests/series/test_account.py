@@ -19,6 +19,7 @@ def stream(n=300, seed=0):
     return y + 0.1 * rng.normal(size=y.shape), X, season
 
 
+@pytest.mark.long
 def test_parts_add_up_to_the_forecasts_and_are_what_made_the_series():
     y, X, season = stream()
     model = OnlineForecaster(12, **SMALL).fit(y[:276], X[:276])

@@ -77,7 +77,7 @@ def bases(kind, y, rng):
     return np.where(blocks == 1, truth, -5.0 * truth)
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("kind", ["random", "drifting", "perfect", "adversarial"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_on_no_stretch_is_a_base_made_worse_by_more_than_the_bound(kind, seed):
@@ -167,7 +167,7 @@ def columns(n=110):
     return np.random.default_rng(5).normal(size=(n, 2))
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("has_columns", [False, True])
 def test_the_cut_of_the_stream_changes_nothing(has_columns):
     (y, base), X = stream(2), columns() if has_columns else None
@@ -302,6 +302,7 @@ def test_one_absurd_forecast_of_a_base_does_not_widen_intervals_for_ever(absurd)
     assert (np.ptp(wide, axis=-1) < 30.0 * np.ptp(usual, axis=-1)).all()
 
 
+@pytest.mark.long
 def test_a_base_with_a_bias_is_corrected():
     rng = np.random.default_rng(0)
     y = rng.normal(size=(600, 1))

@@ -57,6 +57,7 @@ def test_laws_are_those_of_a_loop_over_the_errors_of_forecasts():
         assert_allclose(model.predict_quantiles(base[-1], alpha=alpha)[h, c], wanted, rtol=1e-7)
 
 
+@pytest.mark.long
 def test_the_cut_of_the_stream_changes_nothing_and_files_hold_all():
     y, base = stream(seed=1)
     y[40:42, 0] = np.nan

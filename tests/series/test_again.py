@@ -21,7 +21,7 @@ def _said_of_next(model):
     return _rounds._said(plan, state, np.empty(0))[:2]
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("is_faulty", [False, True])
 @pytest.mark.parametrize(("season_lengths", "pooled"), [(None, True), ((6, 42), False)])
 def test_it_is_what_they_said(season_lengths, pooled, is_faulty, monkeypatch):

@@ -211,7 +211,7 @@ def test_another_unit_is_learnt():
     assert np.median(off) < 0.6, off
 
 
-@pytest.mark.long(every=50)
+@pytest.mark.long
 @pytest.mark.parametrize("factor", [0.001, pytest.param(0.01, marks=pytest.mark.long)])
 def test_a_smaller_unit_is_learnt(factor):
     time, at = np.arange(700), 300
@@ -228,7 +228,7 @@ def test_a_smaller_unit_is_learnt(factor):
     assert losses[0] < 1.5 * losses[2]
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("cut", [1, 3, 64])
 def test_the_cut_changes_nothing(cut):
     y, X = stream(140)
@@ -348,7 +348,7 @@ def test_the_same_far_cell_in_rows_after_one_another(known_ahead):
     assert_allclose(model.predict(future), told.predict(future), rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize(("number", "first"), [(-9999.0, 17), (-9999.0, 60), (-12.0, 60)])
 def test_a_number_that_comes_in_long_runs_stands_for_none(number, first):
     """Of -9999 in runs from row 17 on errors were a thousand times those of who was told."""
@@ -421,7 +421,7 @@ def test_what_was_long_the_same_is_a_value_once_it_comes_again_and_none_before(n
     assert state["count"] == 23
 
 
-@pytest.mark.long(every=50)
+@pytest.mark.long
 @pytest.mark.parametrize("n_equal", [60, pytest.param(300, marks=pytest.mark.long)])
 def test_a_series_begins_when_it_is_measured(n_equal):
     """-9999 in the first 300 rows: 600 to 3000 times the error of the last value, hereafter."""
@@ -529,7 +529,7 @@ def test_a_number_that_comes_at_any_time_is_no_closed_day():
     assert model.n_faulty_[0] == closed.sum() > 8
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("first_hour", [0, 5, 11])
 def test_quiet_nights_are_values(first_hour):
     hour = (np.arange(600) + first_hour) % 24

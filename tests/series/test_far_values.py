@@ -86,6 +86,7 @@ def test_cuts_change_nothing(cut):
     assert model._state["far"]["share"][0] < 1.0
 
 
+@pytest.mark.long
 def test_the_unit_of_a_series_changes_nothing():
     y, rng = series(4, 300)
     y[rng.uniform(size=300) < 0.05] += 30.0

@@ -43,7 +43,7 @@ def rows(X, where):
     return None if X is None else X[where]
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("case", CASES)
 def test_no_forecast_depends_on_what_is_not_known(case):
     y, X, model = stream(case)
@@ -61,7 +61,7 @@ def test_no_forecast_depends_on_what_is_not_known(case):
         assert not np.array_equal(changed[k + 5], known[k + 5])
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("case", CASES)
 def test_the_cut_of_the_stream_changes_nothing(case):
     y, X, model = stream(case)
@@ -330,7 +330,7 @@ def columns_of_kinds(n, rng):
     return X
 
 
-@pytest.mark.long(every=50)
+@pytest.mark.long
 @pytest.mark.parametrize("known_ahead", ["all", (), [0, 4]])
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("n_series", [1, 2])

@@ -17,7 +17,7 @@ def over_the_latest(y, horizon, **arguments):
     return errors / np.abs(y[-horizon - 1] - y[-horizon:]).mean()
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("n", [8, 14, 20, 40])
 def test_a_trend_is_followed(n):
     ratios = []
@@ -38,7 +38,7 @@ def test_a_walk_is_not_taken_for_a_trend(n):
     assert np.exp(np.mean(np.log(ratios))) < 1.2
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("n", [10, 16, 24, 40])
 def test_a_season_that_is_named_is_known_after_two_cycles(n):
     ours, again = [], []

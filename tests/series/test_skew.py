@@ -86,6 +86,7 @@ def test_sides_that_are_exchanged_are_soon_those():
     assert score[0] < 1.01 * score[1]
 
 
+@pytest.mark.long
 def test_a_series_that_began_late_has_the_sides_of_its_panel():
     y = np.random.default_rng(4).exponential(size=(400, 12))
     y[:380, 0] = np.nan
@@ -100,6 +101,7 @@ def test_a_series_that_is_a_number_has_quantiles_that_are_this_number():
     assert_array_equal(model.predict_quantiles(), np.full((2, 9), 3.0))
 
 
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("seed", [0, 1, pytest.param(2, marks=pytest.mark.long)])
 @pytest.mark.parametrize("times", [300.0, 50.0])
 def test_where_errors_become_small_the_law_of_large_ones_does_not_rule(times, seed):

@@ -79,6 +79,7 @@ def test_the_schedule_of_who_has_one_is_kept():
     assert len(state["past"].rows[1]) == 40
 
 
+@pytest.mark.long
 def test_files_hold_trees_of_those_who_are_trusted(tmp_path):
     pytest.importorskip("skops")
     y, X = open_hours(60)

@@ -63,7 +63,7 @@ CASES = [
 ]
 
 
-@pytest.mark.long(every=10)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize(("surprise", "delay"), CASES)
 def test_forecasts_are_those_of_a_queue(surprise, delay, monkeypatch):
     # with a fresh start, a new level or new experts while labels are out
@@ -164,7 +164,7 @@ def rare_classes(seed, n=160):
     return codes, np.where(rng.uniform(size=n) < 0.02, 2, rng.integers(0, 2, size=n))
 
 
-@pytest.mark.long(every=50)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("seed", "delay", "budget"), [(0, 1, "fast"), (1, 5, "tiny"), (2, 23, "fast"), (3, 80, "tiny")]
 )
@@ -180,7 +180,7 @@ def test_cells_that_are_far_off_are_told_by_rows_whose_labels_are_known(seed, de
         model.partial_fit(X[t : t + 1], y[t : t + 1])
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize(("seed", "delay"), [(0, 30), (1, 12)])
 def test_rare_classes_of_a_category_are_told_by_rows_whose_labels_are_known(seed, delay):
     X, y = rare_classes(seed)
@@ -207,7 +207,7 @@ def test_a_classifier_knows_rows_ahead():
         model.predict_proba(X[:5], ahead=True)
 
 
-@pytest.mark.long(every=50)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "budget", ["tiny", "fast", pytest.param("balanced", marks=pytest.mark.long)]
 )

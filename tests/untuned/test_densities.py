@@ -58,6 +58,7 @@ def test_the_cut_of_the_errors_is_invisible(delay):
             assert_allclose(other["density"][name], part, atol=1e-12)
 
 
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("n_targets", [None, 2])
 def test_it_is_a_density_near_the_quantiles(n_targets):
     X, y = stream("skewed", 150)

@@ -205,7 +205,7 @@ def test_one_weight_is_that_of_all_rows():
     assert_array_equal(one, each)
 
 
-@pytest.mark.long(every=50)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_faulty_rows_are_those_of_the_call_whatever_its_length(seed):
     X, y = stream(2100, seed)

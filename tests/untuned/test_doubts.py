@@ -34,7 +34,7 @@ def test_what_a_doubt_costs(case):
     )
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("noise", [0.1, 1.0])
 def test_levels_are_believed_sooner_and_sooner(noise):
     stream = make_irregular_stream(
@@ -221,7 +221,7 @@ def test_the_cut_does_not_change_what_is_unlearnt(cut):
     np.testing.assert_allclose(np.concatenate(found), expected, rtol=1e-8, atol=1e-9)
 
 
-@pytest.mark.long(every=50)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [3, pytest.param(4, marks=pytest.mark.long)])
 def test_a_rare_flag_that_explains_what_is_far_is_believed(seed):
     # rows with the flag had been doubted for a thousand rows: the one of them never taught the next

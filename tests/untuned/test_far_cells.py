@@ -21,7 +21,7 @@ def stream(seed, effect=10.0, n=N):
     return X, X[:, 1] + effect * far + 0.3 * rng.normal(size=n), far
 
 
-@pytest.mark.long(every=50)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("budget", "seed"),
     [
@@ -41,7 +41,7 @@ def test_far_cells_that_tell_of_the_target_are_heard(budget, seed):
     assert shares[rows, 1].mean() > 0.9
 
 
-@pytest.mark.long(every=50)
+@pytest.mark.long
 @pytest.mark.parametrize("delay", [0, 3])
 @pytest.mark.parametrize("kind", [OnlineKernelRegressor, OnlineKernelClassifier])
 def test_the_cut_is_invisible(kind, delay):

@@ -75,6 +75,7 @@ def test_nats_are_those_of_covariances(weighted):
     assert_allclose(nats_of_change(Z, 1e150 * errors, weights), found, rtol=1e-9)
 
 
+@pytest.mark.long
 def test_without_a_change_evidence_is_as_rare_as_it_says():
     rng = np.random.default_rng(1)
     Z = rng.normal(size=(40, 3)) / 4.0
@@ -156,7 +157,7 @@ def test_the_cut_changes_nothing(parameters, monkeypatch):
     assert model.n_samples_seen_ == whole.n_samples_seen_ == 4800
 
 
-@pytest.mark.long(every=50)
+@pytest.mark.long
 @pytest.mark.parametrize("has_gaps", [False, True])
 @pytest.mark.parametrize("parameters", [{}, {"label_delay": 5}])
 def test_a_look_is_the_same_one_row_at_a_time(parameters, has_gaps, monkeypatch):
@@ -205,6 +206,7 @@ def test_several_targets_share_a_look(monkeypatch):
     assert np.isfinite(nats).all()
 
 
+@pytest.mark.long
 def test_a_new_model_takes_its_twin_along():
     stream = make_shifted_stream(1500, base="table", kind="sign", shift_at=0.4, random_state=0)
     model = OnlineKernelRegressor(budget="fast", random_state=0)

@@ -90,6 +90,7 @@ def test_a_model_in_doubt_and_its_twin_learn_with_others():
         assert one is not model
 
 
+@pytest.mark.long
 def test_rows_that_are_not_ordinary_are_left_to_the_model():
     taught, X, y = models(70, np.random.default_rng(1))
     rows, targets = X[:, 100].copy(), y[:, 100].copy()

@@ -312,7 +312,7 @@ def places(n, seed):
     return X, levels[tuple((12 * X).astype(int).T)] + X[:, 0] + 0.1 * rng.normal(size=n)
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize(("budget", "share"), [("fast", 0.8), ("balanced", 0.92)])
 def test_what_places_have_in_common_is_learnt(budget, share):
     class Without(OnlineKernelRegressor):
@@ -342,7 +342,7 @@ def test_where_similar_rows_tell_nothing_little_is_lost(seed, lags):
     assert losses[0] < 1.003 * losses[1]
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("budget", ["fast", "balanced"])
 def test_classes_in_rings_are_learnt(budget):
     class Without(OnlineKernelClassifier):

@@ -84,7 +84,7 @@ def test_a_row_is_a_block_of_one(budget, n_targets, weighted, monkeypatch):
     assert_alike(model._state, other._state)
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("budget", ["tiny", "fast", "balanced"])
 @pytest.mark.parametrize("n_targets", [1, 2])
 def test_a_row_without_lags_is_a_block_of_one(budget, n_targets, monkeypatch):
@@ -99,7 +99,7 @@ def test_a_row_without_lags_is_a_block_of_one(budget, n_targets, monkeypatch):
     assert_alike(model._state, other._state)
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("budget", ["tiny", "fast"])
 @pytest.mark.parametrize("n_targets", [1, 2])
 def test_a_row_that_tells_of_sizes_is_a_block_of_one(budget, n_targets, monkeypatch):
@@ -132,7 +132,7 @@ def test_a_row_with_ranks_and_links_is_a_block_of_one(n_targets, monkeypatch):
     assert_alike(model._state, other._state)
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("budget", ["tiny", "fast"])
 @pytest.mark.parametrize(("length", "n_targets"), [(1, 1), (3, 1), (1, 2), (3, 3)])
 def test_rows_of_a_faulty_stream_are_blocks_of_one(length, n_targets, budget, monkeypatch):
@@ -147,7 +147,7 @@ def test_rows_of_a_faulty_stream_are_blocks_of_one(length, n_targets, budget, mo
     assert_alike(model._state, other._state)
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("n_targets", [1, 2])
 @pytest.mark.parametrize("every", [2, 5])
 def test_faults_among_few_rows_of_a_long_call_are_met_one_by_one(every, n_targets, monkeypatch):
@@ -395,7 +395,7 @@ def test_asking_writes_nothing(budget):
     assert_alike(before, model._state)
 
 
-@pytest.mark.long(every=50)
+@pytest.mark.long
 @pytest.mark.parametrize("asks", [False, True])
 def test_a_row_path_goes_on_over_births_and_with_a_model_that_begins_anew(asks):
     stream = make_shifted_stream(1500, base="table", kind="sign", shift_at=0.47, random_state=0)
@@ -437,6 +437,7 @@ def test_a_row_that_was_asked_for_is_given_to_one_thread():
     assert all(row.state is states[0] for row in taken)
 
 
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("size", [3.0, 8.0, 20.0])
 def test_a_doubt_is_one_at_the_age_of_targets_that_began_to_differ_late(size):
     """A hundred equal targets are no age: 40 rows after them a stream is young."""

@@ -66,7 +66,7 @@ def test_where_lags_tell_kernels_see_them(seed):
     assert order_of(model) == MAYBE
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("seed", range(3))
 def test_where_lags_tell_later_a_model_begins_that_sees_them(seed):
     X, y = stream("lags tell later", 1800, seed)
@@ -78,7 +78,7 @@ def test_where_lags_tell_later_a_model_begins_that_sees_them(seed):
     assert np.square(errors[-600:]).mean() < 0.35 * y[-600:].var()  # the lines' 1.0
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("seed", range(4))
 def test_rows_without_order_pay_hardly_for_lags(seed):
     X, y = stream("rows without order", 1200, seed)
@@ -105,7 +105,7 @@ def test_forecasts_are_those_of_a_queue(kind, delay):
         assert_allclose(forecasts, expected, rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("kind", ["rows without order", "lags tell later"])
 @pytest.mark.parametrize("case", ["plain", "weights", "targets", "gaps", "balanced", "path"])
 def test_single_rows_are_blocks_of_one(kind, case):

@@ -68,7 +68,7 @@ def test_models_of_keys_meet_it_as_one_alone():
     assert_keys_are_as_alone(OnlineKernelRegressor(budget="tiny", random_state=0), streams)
 
 
-@pytest.mark.long(every=50)
+@pytest.mark.long
 @pytest.mark.parametrize("delay", [1, 20])
 def test_with_late_labels_as_well(delay):
     X, y = stream("near zero", 3.0, 130, 3)

@@ -75,6 +75,7 @@ def test_a_change_costs_little_more_than_starting_over(base, kind, size, seed):
     assert ours < 0.8 * never
 
 
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("size", [10.0, pytest.param(1000.0, marks=pytest.mark.long)])
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_a_unit_is_told_from_levels_and_is_not_judged_by_targets_before_it(size, seed):
@@ -152,7 +153,7 @@ def test_a_smaller_unit_is_met_at_rest_from_larger_errors_and_in_a_trial(seed):
     assert ours <= 1.25 * loss(model_of(), X[start:], y[start:], slice(2 * BLOCK, None))
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("faulty", [False, True])
 def test_a_smaller_unit_is_told_from_its_own_rows(faulty):
     """First faults are the largest errors of all, and no place to begin."""
@@ -221,6 +222,7 @@ def test_after_one_that_has_lost_a_change_that_is_louder_is_followed_up_at_once(
     assert _blocks.ask_for_another(state["targets"], (larger, worse))
 
 
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize(
     ("kind", "size", "seed"),
     [("unit", 0.1, 0), pytest.param("sign", 1.0, 2, marks=pytest.mark.long)],
@@ -274,6 +276,7 @@ def test_errors_of_a_smaller_unit_are_measured_in_it_from_the_start(budget, base
     assert ours <= 1.35 * fresh
 
 
+@pytest.mark.long
 def test_what_was_found_of_a_stream_is_known_to_who_begins_anew():
     X, y, start = flipped(1200)
     y[20:start:40] = -9999.0
@@ -330,7 +333,7 @@ def cut(seed, n):
     return zip([0, *ends], [*ends, n], strict=True)
 
 
-@pytest.mark.long(every=50)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "parameters", [{}, {"label_delay": 5}, {"label_delay": 70, "lags": 0}, {"guard": False}]
 )
@@ -386,6 +389,7 @@ def test_files(tmp_path, n_rows):
     assert np.array_equal(again.prequential_predict(X[rest], y[rest]), expected)
 
 
+@pytest.mark.long
 def test_a_frame_with_categories_begins_anew():
     pd = pytest.importorskip("pandas")
     X, y, start = flipped(1300)

@@ -122,7 +122,7 @@ def test_rows_alone_are_as_blocks_when_waves_come():
     assert_rows_alone_are_as_blocks(tiny(), X, y, 1020)
 
 
-@pytest.mark.long(every=50)
+@pytest.mark.long
 @pytest.mark.parametrize("late", [3, 300])
 def test_so_are_they_with_late_labels(late):
     X, y = product(1060)
@@ -137,6 +137,7 @@ def test_models_of_keys_are_as_alone_when_waves_come():
     assert_keys_are_as_alone(tiny(), [product(800, seed) for seed in (0, 1)])
 
 
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("late", [4, 40])
 def test_labels_that_are_not_known_yet_choose_no_wave(late):
     X, y = product(FIRST + late, 5)

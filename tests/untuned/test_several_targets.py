@@ -167,7 +167,7 @@ def test_the_cut_is_invisible(arguments):
         assert (np.abs(asked - expected[t]) <= 1e-7 * (scale + np.abs(expected[t]))).all()
 
 
-@pytest.mark.long(every=50)
+@pytest.mark.long
 @pytest.mark.parametrize(("seed", "delay"), [(0, 0), (1, 5), (2, 23)])
 def test_a_target_that_decays_is_forgotten_where_a_block_ends(seed, delay):
     """The next block is judged though none has ended in its new unit."""

@@ -203,7 +203,7 @@ def test_where_rows_tell_nothing_little_is_lost_to_running_sizes(name):
     assert crps[0] <= most.get(name, 1.005) * crps[1]
 
 
-@pytest.mark.long(every=50)
+@pytest.mark.long
 @pytest.mark.parametrize("delay", [0, 20])
 def test_half_of_the_targets_lie_below_the_median(delay, monkeypatch):
     rng = np.random.default_rng(9)

@@ -176,7 +176,7 @@ def test_without_columns_of_few_values_there_is_no_tree():
     assert "steps" in model.partial_fit(X[63:64], y[63:64])._state["columns"]
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("seed", [3, 4])
 @pytest.mark.parametrize("budget", ["fast", "balanced", "tiny"])
 def test_timetables_are_learnt(budget, seed):

@@ -120,6 +120,7 @@ def test_cuts_do_not_change_forecasts(budget, delay):
     assert_allclose(model.predict(X[:9]), whole.predict(X[:9]), atol=1e-8)
 
 
+@pytest.mark.long
 def test_faults_and_other_units_of_a_column_with_a_tail_do_no_lasting_harm():
     X, y = counts(1500)
     clean = OnlineKernelRegressor(budget="fast", random_state=0).prequential_predict(X, y)
@@ -151,7 +152,7 @@ def test_classes_see_them_too():
     assert_array_equal(tails_of(model), [0, 1, 2])
 
 
-@pytest.mark.long(every=50)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_they_help_where_orders_of_magnitude_tell_and_cost_little_else(seed, monkeypatch):
     def losses():

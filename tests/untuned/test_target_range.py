@@ -20,7 +20,7 @@ def amounts(seed, n=400):
     return X, np.where(rng.uniform(size=n) < 0.1, 0.0, y)
 
 
-@pytest.mark.long(every=6)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("options", [{}, {"label_delay": 3}, {"trees": Ridge()}], ids=str)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_forecasts_of_amounts_are_not_negative_and_the_model_is_the_same(options, seed):

@@ -148,7 +148,7 @@ def test_soak(budget, full_size):
 BLOCKS = (1, 2, 6, 8, 9, 63, 64, 65, 100, 101, 102, 301, 511, 512, 513, 514, 767, 768, 769, 900)
 
 
-@pytest.mark.long(every=50)
+@pytest.mark.long
 @pytest.mark.parametrize(("seed", "cut"), [(0, BLOCKS), (1, range(1, 901))], ids=["blocks", "rows"])
 def test_the_cut_is_invisible_with_faults_and_births(seed, cut):
     X, y = friedman(seed, 900)
@@ -177,7 +177,7 @@ class EarlyBirths(OnlineKernelRegressor):
     constants = Constants(births=(30, 64), burn_in=20)
 
 
-@pytest.mark.long(every=11)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("law", [name for name, _ in online_checks(EarlyBirths(), grows=True)][::2])
 def test_laws_with_faults_and_births(law, monkeypatch):
     def stream(rng, n_features, n_samples=150):
@@ -195,7 +195,7 @@ def test_laws_with_faults_and_births(law, monkeypatch):
             check()
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize(
     "first",
     [

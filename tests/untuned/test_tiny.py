@@ -114,6 +114,7 @@ def test_draws_are_made_again():
     assert scales[:2].min() > 2.0 * scales[2:5].max()  # the columns that matter
 
 
+@pytest.mark.long
 def test_it_is_little_worse_than_fast_without_similar_rows_for_which_it_has_no_room():
     class Without(OnlineKernelRegressor):
         constants = OnlineKernelRegressor.constants.__class__(neighbours=())
@@ -249,6 +250,7 @@ def test_kernels_are_born_beside_a_tree_whatever_room_it_takes(n_numbers, n_text
     assert len(model._state["banks"]["born"]["members"])
 
 
+@pytest.mark.long
 def test_a_fault_a_level_and_a_model_of_each_key():
     X, y = stream(3, 500)
     y[200] = 1e6

@@ -408,7 +408,7 @@ def capped(seed, n=2000, cap=12.0):
     return X, np.minimum(np.exp(0.5 * X[:, 0] + 1.2 * rng.normal(size=n)), cap)
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("seed", [2, 0, 4])  # in one of 12 draws it is told otherwise
 def test_the_largest_number_that_is_written_down_is_a_value(seed):
     X, y = capped(seed)
@@ -453,7 +453,7 @@ def test_a_number_too_seldom_for_any_review_is_found_by_its_coming_again(seed):
     assert found[-len(found) // 2 :].all()
 
 
-@pytest.mark.long(every=50)
+@pytest.mark.long
 @pytest.mark.parametrize("delay", [0, 3])
 def test_the_cut_is_invisible_when_a_number_comes_again(delay):
     X, _, spoilt, _ = seldom_spoilt(3, n=500)

@@ -164,7 +164,7 @@ def of_one_unit():
     return X, y, late_loss(X, y)
 
 
-@pytest.mark.long(every=50)
+@pytest.mark.long
 @pytest.mark.parametrize("unit", CHANGES)
 def test_a_column_that_changes_its_unit(unit, of_one_unit):
     X, y, loss = of_one_unit

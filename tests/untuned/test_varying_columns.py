@@ -22,6 +22,7 @@ def stream(times, seed, is_unit=False, n=1000, at=600):
     return X, y
 
 
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("times", [8.0, 0.1, 0.01])
 @pytest.mark.parametrize(
     ("budget", "seed"), [("tiny", 0), ("fast", 1), pytest.param("balanced", 2, marks=LONG)]
@@ -35,6 +36,7 @@ def test_lines_go_on_where_a_column_varies_more_or_less(budget, seed, times):
     assert ours < 1.5 * line  # 10 to 100 times, once it was taken for one in another unit
 
 
+@pytest.mark.long(every=50)
 @pytest.mark.parametrize("times", [8.0, 0.1, 1000.0])
 @pytest.mark.parametrize(
     ("budget", "seed"), [("tiny", 1), ("fast", 2), pytest.param("balanced", 0, marks=LONG)]
