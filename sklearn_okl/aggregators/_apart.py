@@ -157,28 +157,24 @@ def learn(state, means, F, y, weights=None, together=None):
 def after_row(known, means, F, y, weight, together=None):
     """Return what is known after a row of targets (q,), as `learn` does."""
     now = known.copy()
-    of_row = (part.tolist() for part in (*means, y, known[:, :_LIKELY]))
+    of_row = (part.tolist() for part in (*means, y, known[:, :_OFF]))
     # numbers cost less than arrays of a few
-    after, are_apart = zip(*(_after(*one) for one in zip(*of_row, strict=True)), strict=True)
-    now[:, :_LIKELY] = after
-    if any(are_apart):
-        octaves, sizes = _octaves(known, means)
-        for j in np.flatnonzero(octaves >= 0):
-            said = _said(means, F, together, j)
-            now[j, _LIKELY:] = _moved(known[j, _LIKELY:], said, y[j], sizes[j], min(weight, 1.0))
+    now[:, :_LIKELY] = [_after(*one) for one in zip(*of_row, strict=True)]
+    octaves, sizes = _octaves(known, means)
+    for j in np.flatnonzero(octaves >= 0):
+        said = _said(means, F, together, j)
+        now[j, _LIKELY:] = _moved(known[j, _LIKELY:], said, y[j], sizes[j], min(weight, 1.0))
     return now
 
 
 def _after(a, b, naive, y, known):
-    """Return what is usual after a row of one target, all of them numbers, and if it was apart."""
-    roots, rows, wrong, off = known
+    """Return what is usual after a row of one target, all of them numbers, and the latest error."""
+    roots, rows, wrong = known
     least = _FAR * (roots / max(rows, 1.0)) ** 2
-    is_apart = rows >= _KNOWN and off <= least and abs(naive - b) > least > 0.0
     root = sqrt(min(abs(one - y) for one in (a, b) if one == one))  # not NaN
-    is_apart = is_apart and (a == a or wrong <= _RARELY * rows)
     wrong = _FADING * wrong + (abs(naive - y) > least)
     off = max(abs(one - y) for one in (b, naive) if one == one)
-    return (_FADING * roots + root, _FADING * rows + 1.0, wrong, off), is_apart
+    return _FADING * roots + root, _FADING * rows + 1.0, wrong, off
 
 
 def wait(state, n):

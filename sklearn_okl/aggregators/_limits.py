@@ -91,8 +91,7 @@ def sane(F, limits):
 
 def nearly_sane(F, limits):
     """Clip forecasts (..., K) to a range beyond limits (..., 3)."""
-    low, high = limits[..., :1], limits[..., 1:2]
-    return np.minimum(np.maximum(F, low - (high - low)), high + (high - low))
+    return sane(F, _with_margin(limits, 1.0))
 
 
 def reaching(limits, forecasts):

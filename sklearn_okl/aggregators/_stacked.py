@@ -362,8 +362,8 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         """
         if may_lead:
             side.give_way(_awake(F, heard))
-        everybody, wide = (of(F, side.limits) for of in (_limits.sane, _limits.nearly_sane))
-        F, others, means = self._heard(everybody, wide, heard, side)
+        everybody = _limits.sane(F, side.limits)
+        F, others, means = self._heard(F, everybody, heard, side)
         shares = side.shares(means, others) if self._compares else None
         if shares is None or not shares.any():
             return self._mixed(everybody, F, side), side.limits
@@ -376,21 +376,21 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         forecasts = forecasts + shares * (found - forecasts)
         return forecasts, _limits.reaching(side.limits, forecasts)
 
-    def _heard(self, everybody, wide, heard, side):
+    def _heard(self, F, everybody, heard, side):
         """Return forecasts (n, q, K), NaN of who has no say, and what may be far apart, or None.
 
-        That are `wide` forecasts (n, q, K) of all but direct experts, and the means of both kinds.
+        That are F (n, q, K), hardly clipped, of all but direct experts, and means of both kinds.
         """
-        awake = F = _awake(everybody, heard)
+        awake = _awake(everybody, heard)
         if not self._compares:
-            return F, None, None
-        known = side.latest_losses(F)
-        F = self._without_hopeless(F, known[0], side.rounds)
-        others = np.where(np.isnan(F), np.nan, wide)
+            return awake, None, None
+        known = side.latest_losses(awake)
+        own = self._without_hopeless(awake, known[0], side.rounds)
+        others = np.where(np.isnan(own), np.nan, _limits.nearly_sane(F, side.limits))
         others[..., : self.n_direct] = np.nan
         shapes = F.shape, (*F.shape[:-1], 1)
         losses, rounds = (np.broadcast_to(*one) for one in zip(known, shapes, strict=True))
-        return F, others, apart.parted(F, awake, losses, rounds, self.n_direct)
+        return own, others, apart.parted(own, awake, losses, rounds, self.n_direct)
 
     def _mixed(self, everybody, F, side):
         """Return forecasts (n, q) of F (n, q, K), NaN of who has no say, and `everybody`."""
@@ -421,13 +421,13 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
             return len(F), len(F)
         asleep = np.isnan(F)
         n = n_within = _n_before((asleep != asleep[:1]).any(axis=(1, 2)))
-        everybody, wide = (of(F, side.limits) for of in (_limits.sane, _limits.nearly_sane))
+        everybody = _limits.sane(F, side.limits)
         if is_any_beyond:
             losses, _ = side.latest_losses(everybody)
             is_led = _limits.may_give_way(F, beyond, losses, side.rounds).any(axis=-1)
             n_within = min(n, _n_before(is_led))
         if self._compares:
-            _, others, means = self._heard(everybody, wide, None, side)
+            _, others, means = self._heard(F, everybody, None, side)
             n = min(n, _n_before(side.look(means, others).any(axis=-1)))
         return n_within, min(n_within, n)
 
