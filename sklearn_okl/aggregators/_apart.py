@@ -20,7 +20,7 @@ and a line has no need to. A fault, from which all are as far, says nothing. Dir
 have no say, as they have lost much more of late, still tell that a target will jump.
 """
 
-from math import sqrt
+from math import log2, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +44,7 @@ N_BANDS = 3
 _BAND = 4  # octaves
 _FARTHEST = 2.0 ** (N_BANDS * _BAND - 1)  # times 8 usual errors, the last octave
 _TINY = np.finfo(float).tiny
+_FEW = 8  # targets up to which numbers cost less than arrays
 _RARELY = 0.1  # of all rows in which direct experts without a say are far off at most
 # places of sums, of rows far off among them, of the latest error, and of what is likely
 _ROOTS, _ROWS, _WRONG, _OFF, _LIKELY = range(5)
@@ -65,8 +66,27 @@ class Parted(NamedTuple):
     naive: np.ndarray
 
     def row(self, i):
-        """Return those of row i."""
+        """Return those of row i, or of a row and a target."""
         return Parted(*(part[i] for part in self))
+
+
+class Learnt(NamedTuple):
+    """What is said of rows that were learnt.
+
+    Attributes
+    ----------
+    shares, found : ndarray of shape (n, q)
+        How far to go to what others say, and what that is.
+    octaves : ndarray of shape (n, q)
+        Those in which some were apart, -1 where not.
+    state : dict of two arrays
+        With what is known after the rows.
+    """
+
+    shares: np.ndarray
+    found: np.ndarray
+    octaves: np.ndarray
+    state: dict
 
 
 def start(n_targets, n_experts, delay):
@@ -104,36 +124,50 @@ def _mean(F, losses, rounds):
     return mean
 
 
-def shares(known, means, F):
-    """Return how far to go (..., q) from what all say to what others do, 0 where none are apart.
-
-    Forecasts F (..., q, K) are NaN of who has no say, and of direct experts.
-    """
-    octaves, _ = _octaves(known, means)
-    if not (octaves >= 0).any():
-        return np.zeros(octaves.shape)
-    least = expit(-_SETTLED)
-    share = 1.0 - _weights(known, means, octaves, F)[..., 0]
-    share = np.clip((share - least) / (1.0 - 2.0 * least), 0.0, 1.0)
-    return np.where(octaves >= 0, share, 0.0)
-
-
-def others_say(known, means, F, together):
-    """Return what is made (..., q) of what others say together and of what each says alone."""
-    weights = _weights(known, means, _octaves(known, means)[0], F)[..., 1:]
-    said = np.concatenate([together[..., None], np.where(np.isnan(F), 0.0, F)], axis=-1)
-    return (weights * said).sum(axis=-1) / np.maximum(weights.sum(axis=-1), _TINY)
+def octaves(known, means):
+    """Return the octaves (..., q) in which some are apart, -1 where not, and usual errors."""
+    rows, wrong, off = (known[..., place] for place in (_ROWS, _WRONG, _OFF))
+    sizes = np.square(known[..., _ROOTS] / np.maximum(rows, 1.0))
+    least = _FAR * sizes
+    with np.errstate(invalid="ignore", over="ignore"):
+        distances = np.abs(means.naive - means.b)
+        are_apart = (rows >= _KNOWN) & (off <= least) & (distances > least) & (least > 0.0)
+        are_apart = are_apart & (~np.isnan(means.a) | (wrong <= _RARELY * rows))
+        ratios = np.where(are_apart, distances, 1.0) / np.where(are_apart, least, 1.0)
+    found = np.log2(np.minimum(ratios, _FARTHEST)).astype(np.intp)
+    return np.where(are_apart, found, -1), sizes
 
 
-def _weights(known, means, octaves, F):
+def octaves_of_row(known, means):
+    """Return what `octaves` does of a row, without arrays where targets (q,) are few."""
+    if len(known) > _FEW:
+        return octaves(known, means)
+    of_targets = zip(known[:, :_LIKELY].tolist(), *(part.tolist() for part in means), strict=True)
+    found = [_octave(*of_known, *of_row) for of_known, *of_row in of_targets]
+    return np.array([octave for octave, _ in found]), [size for _, size in found]
+
+
+def _octave(roots, rows, wrong, off, a, b, naive):
+    """Return the octave of one target, all of it numbers, and its usual error."""
+    size = (roots / max(rows, 1.0)) ** 2
+    least, distance = _FAR * size, abs(naive - b)
+    are_apart = rows >= _KNOWN and off <= least and distance > least > 0.0
+    if not are_apart or (a != a and wrong > _RARELY * rows):  # NaN
+        return -1, size
+    return int(log2(min(distance / least, _FARTHEST))), size
+
+
+def weights_of(known, means, F, bands):
     """Return the weights (..., q, 2 + K) of what all say, of all others together, and of each.
 
-    Without direct experts the first two say the same.
+    Forecasts F (..., q, K) are NaN of who has no say, and of direct experts. Without these the
+    first two say the same. Where none are apart, in the octaves (..., q) of `bands`, weights are
+    any numbers.
     """
     is_asleep = np.isnan(F)
-    likely = np.broadcast_to(known[..., _LIKELY:], (*octaves.shape, known.shape[-1] - _LIKELY))
-    likely = likely.reshape(*octaves.shape, N_BANDS, -1)
-    bands = np.maximum(octaves, 0) // _BAND
+    likely = np.broadcast_to(known[..., _LIKELY:], (*bands.shape, known.shape[-1] - _LIKELY))
+    likely = likely.reshape(*bands.shape, N_BANDS, -1)
+    bands = np.maximum(bands, 0) // _BAND
     logs = np.take_along_axis(likely, bands[..., None, None], axis=-2)[..., 0, :].copy()
     n = np.maximum((~is_asleep).sum(axis=-1, keepdims=True), 1)
     logs[..., 1:] += _OTHERS
@@ -144,25 +178,76 @@ def _weights(known, means, octaves, F):
     return weights
 
 
-def learn(state, means, F, y, weights=None, together=None):
-    """Learn targets (n, q); return shares (n, q) of rows as they came, and what is known then.
+def shares_of(weights, bands):
+    """Return how far to go (..., q) from what all say to what others do, 0 where none are apart."""
+    least = expit(-_SETTLED)
+    share = np.clip((1.0 - weights[..., 0] - least) / (1.0 - 2.0 * least), 0.0, 1.0)
+    return np.where(bands >= 0, share, 0.0)
 
-    Of one row it may be known what others said `together` (1, q), NaN where it was not asked for.
+
+def others_say(weights, F, together):
+    """Return what is made (..., q) of what others say together and of what each says alone."""
+    said = np.concatenate([np.expand_dims(together, -1), np.where(np.isnan(F), 0.0, F)], axis=-1)
+    weights = weights[..., 1:]
+    return (weights * said).sum(axis=-1) / np.maximum(weights.sum(axis=-1), _TINY)
+
+
+def asked(known, means, F, together=None):
+    """Return the shares (..., q) of rows by what is known, and what others say there.
+
+    What they say `together` (..., q) is left out where it is not known yet.
     """
-    path = _path(state["known"], means, F, y, weights, together)
-    known, past = late(path[:-1], state["past"])
-    return shares(known, means, F), {"known": path[-1].copy(), "past": past}
+    bands, _ = octaves(known, means)
+    if not (bands >= 0).any():
+        return np.zeros(bands.shape), None
+    weights = weights_of(known, means, F, bands)
+    found = None if together is None else others_say(weights, F, together)
+    return shares_of(weights, bands), found
 
 
-def after_row(known, means, F, y, weight, together=None):
-    """Return what is known after a row of targets (q,), as `learn` does."""
+def learn(state, means, F, y, weights=None, together=None):
+    """Learn targets (n, q) of rows; return what is said of them as they came, and what is known.
+
+    What others say `together` (n, q) counts in rows in which some are heard that part; where it is
+    not known, NaN or None, their mean does.
+
+    Returns
+    -------
+    Learnt
+    """
+    path, before = _usual_path(state["known"], means, y), state["past"]
+    bands, sizes = octaves(path[:-1], means)
+    delay, read = len(before), late(path[:-1], before)[0]
+    asks = octaves(read, means)[0] if delay else bands
+    shares, found = np.zeros(y.shape), np.zeros(y.shape)
+    for i, j in np.argwhere((bands >= 0) | (asks >= 0)):
+        row, said = means.row((i, j)), np.nan if together is None else together[i, j]
+        if asks[i, j] >= 0:
+            known = path[i - delay, j] if i >= delay else before[i, j]
+            now = weights_of(known, row, F[i, j], asks[i, j])
+            shares[i, j] = shares_of(now, asks[i, j])
+            found[i, j] = others_say(now, F[i, j], said)
+        if bands[i, j] >= 0:
+            said = _said(row, F[i, j], said if shares[i, j] > 0.0 else np.nan)
+            weight = 1.0 if weights is None else min(weights[i], 1.0)
+            of_row = said, y[i, j], sizes[i, j], weight
+            path[i + 1 :, j, _LIKELY:] = _moved(path[i, j, _LIKELY:], *of_row)
+    known = {"known": path[-1].copy(), "past": late(path[:-1], before)[1]}
+    return Learnt(shares, found, asks, known)
+
+
+def after_row(known, means, F, y, weight, bands, sizes, together=None):
+    """Return what is known after a row of targets (q,), as `learn` does.
+
+    The octaves (q,) of `bands` and usual errors are those known before it; what others said
+    `together` (q,) is NaN where it was not asked for.
+    """
     now = known.copy()
     of_row = (part.tolist() for part in (*means, y, known[:, :_OFF]))
     # numbers cost less than arrays of a few
     now[:, :_LIKELY] = [_after(*one) for one in zip(*of_row, strict=True)]
-    octaves, sizes = _octaves(known, means)
-    for j in np.flatnonzero(octaves >= 0):
-        said = _said(means, F, together, j)
+    for j in np.flatnonzero(bands >= 0):
+        said = _said(means.row(j), F[j], np.nan if together is None else together[j])
         now[j, _LIKELY:] = _moved(known[j, _LIKELY:], said, y[j], sizes[j], min(weight, 1.0))
     return now
 
@@ -183,34 +268,32 @@ def wait(state, n):
     state["past"] = late(known, state["past"])[1]
 
 
-def _path(known, means, F, y, weights, together):
-    """Return what is known before each row and after the last, (n + 1, q, width)."""
+def _usual_path(known, means, y):
+    """Return what is usual before each row and after the last, (n + 1, q, width).
+
+    What is likely there is what it was before the first.
+    """
     a, b, naive = (np.abs(part - y) for part in means)
     terms = np.ones((*y.shape, 2))
     np.sqrt(np.fmin(a, b), out=terms[..., 0])
     path = np.empty((len(y) + 1, *known.shape))
     path[...] = known
     path[..., :_WRONG] = faded(terms, known[:, :_WRONG], _FADING)
-    wrong = (naive > _FAR * _sizes(path[:-1])).astype(float)
+    sizes = np.square(path[:-1, :, _ROOTS] / np.maximum(path[:-1, :, _ROWS], 1.0))
+    wrong = (naive > _FAR * sizes).astype(float)
     path[..., _WRONG] = faded(wrong, known[:, _WRONG], _FADING)
     path[1:, :, _OFF] = np.fmax(naive, b)
-    octaves, sizes = _octaves(path[:-1], means)
-    for i, j in np.argwhere(octaves >= 0):
-        said = _said(means.row(i), F[i], None if together is None else together[i], j)
-        weight = 1.0 if weights is None else min(weights[i], 1.0)
-        of_row = said, y[i, j], sizes[i, j], weight
-        path[i + 1 :, j, _LIKELY:] = _moved(path[i, j, _LIKELY:], *of_row)
     return path
 
 
-def _said(means, F, together, j):
-    """Return forecasts (3 + K,) of a row of target j: naive ones, of others together, and of each.
+def _said(means, F, together):
+    """Return forecasts (3 + K,) of a target: naive ones, of others together, and of each (K,).
 
     The first are those of all direct experts, and of those that have a say. Who has none, or none
     yet, is as good as all others together.
     """
-    whole = means.b[j] if together is None or np.isnan(together[j]) else together[j]
-    said = np.concatenate([[means.naive[j], means.a[j], whole], F[j]])
+    whole = means.b if np.isnan(together) else together
+    said = np.concatenate([[means.naive, means.a, whole], F])
     return np.where(np.isnan(said), whole, said)
 
 
@@ -228,22 +311,3 @@ def _moved(likely, said, y, size, weight):
     near = 0.5 ** beyond[:, None]
     likely = _LEFT**near * likely.reshape(N_BANDS, -1) + near * gains
     return np.maximum(likely - likely.max(axis=1, keepdims=True), -_LIMIT).ravel()
-
-
-def _octaves(known, means):
-    """Return the octaves (..., q) in which some are apart, -1 where not, and usual errors."""
-    rows, wrong, off = (known[..., place] for place in (_ROWS, _WRONG, _OFF))
-    sizes = _sizes(known)
-    least = _FAR * sizes
-    with np.errstate(invalid="ignore", over="ignore"):
-        distances = np.abs(means.naive - means.b)
-        are_apart = (rows >= _KNOWN) & (off <= least) & (distances > least) & (least > 0.0)
-        are_apart = are_apart & (~np.isnan(means.a) | (wrong <= _RARELY * rows))
-        ratios = np.where(are_apart, distances, 1.0) / np.where(are_apart, least, 1.0)
-    octaves = np.log2(np.minimum(ratios, _FARTHEST)).astype(np.intp)
-    return np.where(are_apart, octaves, -1), sizes
-
-
-def _sizes(known):
-    """Return what the better one of the two usually misses (..., q)."""
-    return np.square(known[..., _ROOTS] / np.maximum(known[..., _ROWS], 1.0))

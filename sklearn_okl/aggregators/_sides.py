@@ -61,20 +61,32 @@ class Learning(Side):
         return [late(path[:-1], state["past"][name])[0] for name, path in paths.items()]
 
     def look(self, means, F):
-        """Return the shares of rows that are not learnt yet."""
-        return apart.learn(self._state["apart"], means, F, self._y, self._weights)[0]
+        """Tell which rows (n,) are to be asked what others say without the direct experts.
+
+        After others in which some are apart it may be all in which direct ones have a say.
+        """
+        found = self._learn_apart(means, F)
+        is_heard = ~np.isnan(means.a)
+        is_after = np.logical_or.accumulate((found.shares > 0.0).any(axis=-1))
+        is_after = np.append(False, is_after[:-1])[:, None]
+        return (is_heard & ((found.shares > 0.0) | (is_after & (found.octaves >= 0)))).any(axis=-1)
 
     def shares(self, means, F):
-        before = self._before_apart = self._state["apart"]
-        found, self._state["apart"] = apart.learn(before, means, F, self._y, self._weights)
-        return found
+        """Return the shares of rows as they are if nobody is asked more in them."""
+        self._before_apart = self._state["apart"]
+        found = self._learn_apart(means, F)
+        self._state["apart"] = found.state
+        return found.shares
 
-    def others_say(self, means, F, together, shares):
-        """Return what others say (1, q) in a row in which some are far apart, as it was learnt."""
-        before = self._before_apart
-        asked = np.where(shares > 0.0, together, np.nan)
-        _, self._state["apart"] = apart.learn(before, means, F, self._y, self._weights, asked)
-        return apart.others_say(apart.known_ago(before, self._ago), means, F, together)
+    def others_say(self, means, F, together):
+        """Return the shares of rows, and what others say, who say such things `together`."""
+        self._state["apart"] = self._before_apart
+        found = self._learn_apart(means, F, together)
+        self._state["apart"] = found.state
+        return found.shares, found.found
+
+    def _learn_apart(self, means, F, together=None):
+        return apart.learn(self._state["apart"], means, F, self._y, self._weights, together)
 
     def asking(self):
         """Return the side of the same rows before they are learnt."""
@@ -114,12 +126,11 @@ class Asking(Side):
         return known_likelihoods(self._state["fading"][-1], self._ago)
 
     def shares(self, means, F):
-        return apart.shares(apart.known_ago(self._state["apart"], self._ago), means, F)
+        return self.others_say(means, F, None)[0]
 
-    def others_say(self, means, F, together, shares):
-        """Return what others say (n, q) in rows."""
+    def others_say(self, means, F, together):
         known = apart.known_ago(self._state["apart"], self._ago)
-        return apart.others_say(known, means, F, together)
+        return apart.asked(known, means, F, together)
 
     def asking(self):
         return self

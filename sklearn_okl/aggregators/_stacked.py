@@ -367,12 +367,14 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         shares = side.shares(means, others) if self._compares else None
         if shares is None or not shares.any():
             return self._mixed(everybody, F, side), side.limits
-        without, is_any = F.copy(), ((shares > 0.0) & ~np.isnan(means.a)).any()
-        without[..., : self.n_direct][shares > 0.0] = np.nan
-        together = self._mixed(everybody, without, side.asking()) if is_any else None
+        together = None
+        if ((shares > 0.0) & ~np.isnan(means.a)).any():
+            without = F.copy()
+            without[..., : self.n_direct][shares > 0.0] = np.nan
+            together = self._mixed(everybody, without, side.asking())
         forecasts = self._mixed(everybody, F, side)
-        together = together if is_any else forecasts
-        found = side.others_say(means, others, together, shares)
+        together = forecasts if together is None else together
+        shares, found = side.others_say(means, others, together)
         forecasts = forecasts + shares * (found - forecasts)
         return forecasts, _limits.reaching(side.limits, forecasts)
 
@@ -428,7 +430,7 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
             n_within = min(n, _n_before(is_led))
         if self._compares:
             _, others, means = self._heard(F, everybody, None, side)
-            n = min(n, _n_before(side.look(means, others).any(axis=-1)))
+            n = min(n, _n_before(side.look(means, others)))
         return n_within, min(n_within, n)
 
     def _without_hopeless(self, F, losses, rounds):

@@ -130,8 +130,12 @@ class MixtureRow:
         awake, heard, self.others = self._heard(F, asleep)
         known = self.losses[:, -1], self.rounds[:, -1], self.mixture.n_direct
         self.means = apart.parted(heard, awake, *known)
-        of_row = self.state["apart"]["known"], self.means, self.others
-        shares = apart.shares(*of_row)
+        known = self.state["apart"]["known"]
+        self.octaves, self.usual = apart.octaves_of_row(known, self.means)
+        if self.octaves.item(self.octaves.argmax()) < 0:
+            return self._mixed()
+        weights = apart.weights_of(known, self.means, self.others, self.octaves)
+        shares = apart.shares_of(weights, self.octaves)
         if not shares.any():
             return self._mixed()
         # who was right in such rows is heard beyond limits
@@ -142,7 +146,8 @@ class MixtureRow:
         forecasts = self._mixed()
         together = together if is_any else forecasts
         self.together = np.where(shares > 0.0, together, np.nan)
-        return forecasts + shares * (apart.others_say(*of_row, together) - forecasts)
+        found = apart.others_say(weights, self.others, together)
+        return forecasts + shares * (found - forecasts)
 
     def _heard(self, F, asleep):
         """Return forecasts (q, K) of who is awake and of who has a say, and wide ones of others."""
@@ -236,7 +241,7 @@ class MixtureRow:
         of_each = self.of_experts, self.of_ways
         self.boas.teach(self.known_ways, of_each, target, factors, (None, _two_boas.bound))
         if self.mixture.n_direct:
-            of_row = self.means, self.others, y, weight, self.together
+            of_row = self.means, self.others, y, weight, self.octaves, self.usual, self.together
             known = apart.after_row(state["apart"]["known"], *of_row)
             state["apart"] = state["apart"] | {"known": known}
         squares = self.everybody - target

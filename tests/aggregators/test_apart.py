@@ -14,14 +14,17 @@ from tests.oracles.default import mixture as by_definition
 FADINGS, STACKS = (0.95, 0.99), ((4.0, 0.998), (0.4, 0.99))
 
 
-def jumps(seed, n=260, every=30):
-    """Return forecasts of a target that jumps: the latest values, and two that know it, or err."""
+def jumps(seed, n=260, every=30, sizes=(0.3, 0.5)):
+    """Return forecasts of a target that jumps: the latest values, and two that know it, or err.
+
+    Beside others of small errors the latest values are hopeless.
+    """
     rng = np.random.default_rng(seed)
     y = np.repeat(rng.uniform(-50.0, 50.0, n // every + 1), every)[:n] + 0.1 * rng.normal(size=n)
     y -= y[0]
     F = np.zeros((n, 4))
     F[1:, 0], F[2:, 1] = y[:-1], y[:-2]
-    F[1:, 2:] = (y[:, None] + rng.normal(size=(n, 2)) * [0.3, 0.5])[1:]
+    F[1:, 2:] = (y[:, None] + rng.normal(size=(n, 2)) * sizes)[1:]
     F[rng.random(n) < 0.02, 3] += 20.0
     return F, y
 
@@ -40,9 +43,10 @@ def likely(state):
 
 @pytest.mark.long(every=50)
 @pytest.mark.parametrize("delay", [0, 4])
+@pytest.mark.parametrize("sizes", [(0.3, 0.5), (0.05, 0.1)])
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
-def test_it_is_by_definition_however_the_stream_is_cut(seed, delay):
-    F, y = jumps(seed)
+def test_it_is_by_definition_however_the_stream_is_cut(seed, sizes, delay):
+    F, y = jumps(seed, sizes=sizes)
     F[: 1 + delay] = 0.0
     scales = np.array([y[: max(t - delay, 0)].std() if t > delay else 0.0 for t in range(len(y))])
     scales[scales == 0.0] = 1.0
@@ -72,7 +76,7 @@ def test_odds_are_those_of_the_loop(seed, delay):
     F = np.stack(F, axis=-1)
     F[..., 0], F[40:90, 1, 3] = np.nan, np.nan
     means = _apart.Parted(a, b, naive)
-    whole, state = _apart.learn(_apart.start(2, K, delay), means, F, y, weights)
+    whole, *_, state = _apart.learn(_apart.start(2, K, delay), means, F, y, weights)
     for j in range(2):
         of_target = np.stack([part[:, j] for part in means]), F[:, j], y[:, j]
         ask = {"delay": delay, "weights": weights, "without": lambda t: np.nan}
@@ -81,8 +85,10 @@ def test_odds_are_those_of_the_loop(seed, delay):
     rows = _apart.start(2, K, delay)
     for t in range(n):
         row = _apart.Parted(*(part[[t]] for part in means))
-        share, one = _apart.learn(rows, row, F[[t]], y[[t]], weights[[t]])
-        now = _apart.after_row(rows["known"], means.row(t), F[t], y[t], weights[t])
+        share, *_, one = _apart.learn(rows, row, F[[t]], y[[t]], weights[[t]])
+        octaves = _apart.octaves_of_row(rows["known"], means.row(t))
+        assert_allclose(octaves[0], _apart.octaves(rows["known"], means.row(t))[0])
+        now = _apart.after_row(rows["known"], means.row(t), F[t], y[t], weights[t], *octaves)
         rows = one
         assert_allclose(share[0], whole[t])
         assert_allclose(now, rows["known"])
@@ -97,12 +103,13 @@ def test_a_fault_says_nothing_and_nothing_is_apart_after_it():
     b[30] = a[30] + 40.0  # both part
     y[30] = -9999.0
     means, F = _apart.Parted(a, b, a), np.stack([b, b + 1.0], axis=-1)
-    _, state = _apart.learn(_apart.start(1, 2, 0), means.row(slice(31)), F[:31], y[:31])
+    *_, state = _apart.learn(_apart.start(1, 2, 0), means.row(slice(31)), F[:31], y[:31])
     assert (np.abs(likely({"apart": state})) < 0.02).all()
     others = _apart.Parted(a[31], b[31] + 40.0, a[31])
-    assert _apart.shares(state["known"], others, F[31]) == 0.0  # all is far off there
+    assert _apart.asked(state["known"], others, F[31])[0] == 0.0  # all is far off there
     nobody = np.array([np.nan])
-    assert _apart.shares(state["known"], _apart.Parted(nobody, b[31], nobody), F[31]) == 0.0
+    nobody = _apart.Parted(nobody, b[31], nobody)
+    assert _apart.asked(state["known"], nobody, F[31])[0] == 0.0
 
 
 @pytest.mark.long(every=50)

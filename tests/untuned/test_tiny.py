@@ -20,6 +20,7 @@ from sklearn_okl.datasets import make_friedman_stream, make_timetable
 from sklearn_okl.untuned import Constants
 from sklearn_okl.untuned.experts._banks import frequencies_of, n_heard
 from sklearn_okl.untuned.experts._draws import drawn, drawn_in_halves
+from sklearn_okl.untuned.experts._experts import Experts
 from sklearn_okl.untuned.experts._packed import PackedRidge
 
 
@@ -268,3 +269,19 @@ def test_a_fault_a_level_and_a_model_of_each_key():
     for x, target in zip(X[:30].tolist(), y[:30].tolist(), strict=True):
         row.learn_one(dict(zip("abc", x, strict=True)), target)
     assert np.isfinite(row.predict_one({"a": 0.0, "b": 1.0}))
+
+
+def test_a_long_call_learns_as_many_rows_at_once_as_other_budgets(monkeypatch):
+    """Nothing is due at the end of each block that a model of this budget looks at."""
+    X, y = stream(4, 4096)
+    model, lengths = tiny().fit(X[:2048], y[:2048]), []
+    learn_rows = Experts.learn_rows
+
+    def counted(experts, state, X, *given):
+        lengths.append(len(X))
+        return learn_rows(experts, state, X, *given)
+
+    monkeypatch.setattr(Experts, "learn_rows", counted)
+    model.partial_fit(X[2048:], y[2048:])
+    assert sum(lengths) == 2048
+    assert max(lengths) > 512

@@ -76,7 +76,9 @@ class Guard(NoGuard):
         of_twin = kept and kept["anew"]["twin"]
         trace, renews = vars(model).get("_trace"), not experts.budget.compact
         while low < len(y):
-            n = min(len(y) - low, renewal.rounds_to_stop(anew, n_rows(state)))
+            n = len(y) - low
+            if renews:
+                n = min(n, renewal.rounds_to_stop(anew, n_rows(state)))
             beyond = renewal.beyond(anew, n_rows(state)) if renews else _blocks.NONE
             rows = slice(low, low + n)
             of_rows = X[rows], Y[rows], None if weights is None else weights[rows]
