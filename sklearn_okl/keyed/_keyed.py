@@ -10,14 +10,21 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils import _safe_indexing, check_consistent_length, get_tags
+from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._documentation import explained_by
 from .._linalg import one_blas_thread
 from .._types import Any, ArrayLike, PathLike, Self
-from .._validation import check_columns, container_of, refuse_arguments, targets_of, weights_of
+from .._validation import (
+    check_columns,
+    container_of,
+    refuse_arguments,
+    rows_of,
+    targets_of,
+    weights_of,
+)
 from ..base import OnlineRegressor, SwapMixin, described_structure
 from ..base._answers import asked_quietly, told
 from ..base._intercept import LAST_JUDGED
@@ -390,7 +397,7 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         """Let the model of a key, which begins with a life, learn rows; note what it answers."""
         given = call.X, call.y
         if len(rows) < len(call.y):
-            given = [_safe_indexing(part, rows) for part in given]
+            given = [rows_of(part, rows) for part in given]
         weights = {name: value[rows] for name, value in call.params.items()}
         try:
             model, found = self._taught(call.known.other[life], *given, weights, verb, nothing)
@@ -510,13 +517,13 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         with one_blas_thread:
             if state["prior"] is not None and asked.any():
                 rows = np.sort(order[np.repeat(asked, np.diff(starts))])
-                found = self._answer(state["prior"], verb, _safe_indexing(X, rows), given)
+                found = self._answer(state["prior"], verb, rows_of(X, rows), given)
                 answers[rows] = fitting(found, answers[rows].shape, verb)
             if bank is not None:
                 asked |= bank.forecast(state, known, X, order, starts, answers)
             for life in np.flatnonzero(~asked).tolist():
                 rows = order[starts[life] : starts[life + 1]]
-                part = X if len(rows) == len(order) else _safe_indexing(X, rows)
+                part = X if len(rows) == len(order) else rows_of(X, rows)
                 found = self._answer(whole(known.other[life]), verb, part, given)
                 answers[rows] = fitting(found, answers[rows].shape, verb)
         return answers

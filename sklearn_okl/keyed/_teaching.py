@@ -4,9 +4,9 @@ from inspect import signature
 
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.utils import _safe_indexing
 
 from .._flow import copied_step
+from .._validation import rows_of
 from ..aggregators._likelihoods import or_equal
 from ..base import SwapMixin, twin
 
@@ -41,7 +41,7 @@ def taught(model, X, y, params, verb, nothing):
     answers = np.repeat(np.asarray(nothing)[None], len(y), axis=0)
     is_known, weights = hasattr(model, "n_features_in_"), params.get("sample_weight")
     for i in range(len(y)):
-        row = _safe_indexing(X, slice(i, i + 1))
+        row = rows_of(X, slice(i, i + 1))
         if is_known:
             answers[i] = getattr(model, _ASKED[verb])(row)[0]
         if weights is not None:
