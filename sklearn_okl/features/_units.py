@@ -15,6 +15,7 @@ from . import _former_units, _slopes
 from ._moments import faded, paths
 
 _ROUNDING = 1e-12  # share of a column's level below which its spread is none
+_ANY = np.array([[-1e300], [1e300]])  # the ends of all that is believed; their sum is a number
 _FARTHEST = 1e6  # in steady units: larger numbers would cost those of other rows their digits
 _MAD = 1.4826  # standard deviations in a median distance of Gaussian numbers
 
@@ -86,6 +87,8 @@ class RunningUnits:
             squares=nothing,  # of the distances from the mean
             block=np.empty((0, n_columns)),  # the latest rows, origin taken off
             known=np.zeros((2, n_columns)),  # mean and scale before the block
+            # least and largest value that was believed before it; the other way round: none was
+            believed=np.stack([nothing + 1.0, nothing - 1.0]),
             # of blocks, its logarithm: number, mean, sum of squares
             roughness=np.zeros((3, n_columns)),
             steady=np.zeros((2, n_columns)),  # centre and scale as they were first known
@@ -101,10 +104,11 @@ class RunningUnits:
     def learn(self, state: Any, X: ArrayLike, on_change: Any = None, Y: Any = None) -> Any:
         """Learn rows (n, d) in order; return what is known before each of them, and rows as seen.
 
-        What is known, (n, 7, 2, d), are the centres and scales, those of steady units, as they were
+        What is known, (n, 8, 2, d), are the centres and scales, those of steady units, as they were
         first known, twice, how many scales from the centre values count in these, the first two of
         the unit that a column had before, and by what absurd values are told: centres and scales
-        before the block, the usual step, and the row before. A scale is 0 where a column has been
+        before the block, the usual step, the row before, and the ends of what was believed. A scale
+        is 0 where a column has been
         constant. Values far beyond what was known before their block are moved nearer. After each
         block of rows a column whose unit or nature has changed gives up its past for the block, see
         `_changed`. All sums are taken row by row, so that a cut of the stream leaves them the same
@@ -122,7 +126,7 @@ class RunningUnits:
         state["last"] = before[-1].copy()
         if state["origin"] is None:
             state["origin"] = np.where(gaps[0], 0.0, X[0])
-        known = np.empty((len(X), 7, 2, X.shape[1]))
+        known = np.empty((len(X), 8, 2, X.shape[1]))
         low = 0
         while low < len(X):
             high = min(low + self.block - len(state["block"]), len(X))
@@ -182,13 +186,13 @@ class RunningUnits:
 
         That ends with what absurd values are told by, and these count as the centre known then.
         """
-        of_block = known[..., -4:, :, :]
+        of_block = known[..., -5:, :, :]
         absurd = self._absurd(X, of_block, of_block[..., 3, 1, :])
         return X if absurd is None else np.where(absurd, of_block[..., 2, 0, :], X)
 
     def by_former(self, X: ArrayLike, known: Any) -> Any:
-        """Return what is known, (..., 7, 2, d), of rows (n, d) that may be in a former unit."""
-        former = self._are_of_former(X, known[..., -4:, :, :])
+        """Return what is known, (..., 8, 2, d), of rows (n, d) that may be in a former unit."""
+        former = self._are_of_former(X, known[..., -5:, :, :])
         if former is None or not former.any():
             return known
         known = np.array(np.broadcast_to(known, (len(X), *known.shape[-3:])))
@@ -205,7 +209,7 @@ class RunningUnits:
     def _are_of_former(self, X, of_block):
         """Return which values (n, d) are far in their unit, and usual in the former one, or None.
 
-        What is known of the block is (..., 4, 2, d), the former unit first.
+        What is known of the block is (..., 5, 2, d), the former unit first.
         """
         former, now = of_block[..., :2, :, :], of_block[..., 2, :, :]
         return _former_units.are_of_former(X, former, now, self.clip, self.faulty)
@@ -245,16 +249,22 @@ class RunningUnits:
         return (places - latest <= self.aftermath) & is_rare
 
     def _of_block(self, state):
-        """Return by what absurd values are told now, (4, 2, d), after the former unit.
+        """Return by what absurd values are told now, (5, 2, d), after the former unit.
 
-        Centres and scales, and the usual step, are those before the block, so that no cut of the
-        stream matters; the last one is the latest row.
+        Centres and scales, the usual step, and what is believed are those before the block, so that
+        no cut of the stream matters; of the latest row are the values beside the steps.
         """
         center, scale = state["known"]
         center = center if state["origin"] is None else center + state["origin"]
-        return np.array(
-            [*_former_units.known(state), [center, scale], [state["step"], state["last"]]]
-        )
+        of_rows = [center, scale], [state["step"], state["last"]], self.believed(state)
+        return np.array([*_former_units.known(state), *of_rows])
+
+    def believed(self, state: Any) -> Any:
+        """Return the ends (2, d) between which no value is absurd: in a column without units none.
+
+        What a rare flag says is many scales from what it mostly says, and has been there before.
+        """
+        return np.where(state["have_units"], state["believed"], _ANY)
 
     def _absurd(self, X, of_block, before):
         """Return which values (n, d) are absurd, if any; `before` has those of the rows before."""
@@ -263,6 +273,7 @@ class RunningUnits:
             return None
         distances = np.abs(X - center)
         far = (distances > self.absurd * scale) & (scale > 0.0)
+        far &= (of_block[..., 4, 0, :] > X) | (of_block[..., 4, 1, :] < X)
         if not np.logical_or.reduce(far, axis=None):
             return None
         # numbers that hardly ever repeat, and do so far off, stand for a missing value
@@ -283,7 +294,7 @@ class RunningUnits:
         return np.where(state["step"] == 0.0, _FARTHEST, most)
 
     def known(self, state: Any) -> Any:
-        """Return what is known now of the columns, (7, 2, d)."""
+        """Return what is known now of the columns, (8, 2, d)."""
         centers, scales = _center_and_scale(state)
         steady, _ = self.steady(
             state["steady"], state["weights"][None], centers[None], scales[None]
@@ -344,6 +355,8 @@ class RunningUnits:
         stands = state["have_units"] & ((steps > 0.0).sum(axis=0) <= self.rare // 2)
         center, scale = state["known"]  # before the block
         before = center + state["origin"], scale
+        came = block + state["origin"]
+        believed = self._ends_of_believed(state, came, nearer + state["origin"])
         back, third = _former_units.take_back(state, usual, before, self)
         state["step"] = np.where(telling, usual, np.where(stands, 0.0, -1.0))
         state["n_strange"] = np.array([0, state["n_strange"][0]])
@@ -370,6 +383,10 @@ class RunningUnits:
             too_wide = state["steady"][1] > self.apart * spread  # a fault's
             too_wide &= spread > 0.0
             state["steady"] = np.where(too_wide, 0.0, state["steady"])
+        if (changed | back).any():
+            now = self._nearer(came[self.block // 2 :], *_center_and_scale(state))
+            believed = np.where(changed | back, [now.min(axis=0), now.max(axis=0)], believed)
+        state["believed"] = believed
         telling &= ~doubted & ~back
         number, mean, squares = state["roughness"]
         number = number + telling
@@ -385,6 +402,20 @@ class RunningUnits:
             state["means"] = _slopes.with_means(state["means"], state["came"])
         state["block"], state["came"] = block[:0], state["came"][:0]
         return changed | back
+
+    def _ends_of_believed(self, state, came, nearer):
+        """Return the least and largest value (2, d) that is believed, of a block of rows as well.
+
+        That is of all that `came` but for what was too far off when it did, or lies so far from
+        most of a column of which nothing was known that it is moved `nearer`.
+        """
+        (center, scale), (low, high) = state["known"], state["believed"]
+        far = np.abs(came - state["origin"] - center) > self.absurd * scale
+        far &= (low > came) | (high < came)
+        values = np.where(scale > 0.0, np.where(far, center + state["origin"], came), nearer)
+        ends = np.array([values.min(axis=0), values.max(axis=0)])
+        both = np.array([np.minimum(ends[0], low), np.maximum(ends[1], high)])
+        return np.where(low > high, ends, both)
 
     def _translate(self, state, columns, before):
         """Let new units of some columns count as those before them also where they are steady.

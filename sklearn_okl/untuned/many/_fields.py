@@ -226,7 +226,14 @@ def _of_banks(banks):
 
 def _of_inputs(d, n_lags):
     columns = [(name, (d,)) for name in (*_SUMS, "origin", "last", "step")]
-    wide = ("known", 2), ("roughness", 3), ("steady", 2), ("former", 6), ("doubt", 2)
+    wide = (
+        ("known", 2),
+        ("believed", 2),
+        ("roughness", 3),
+        ("steady", 2),
+        ("former", 6),
+        ("doubt", 2),
+    )
     wide += ("together", 2), ("means", 3)
     columns += [(name, (n, d)) for name, n in wide]
     return [

@@ -7,7 +7,7 @@ from ...features._units import deviations, mean_and_variance
 _ROWS, _TARGETS = ("inputs", "rows"), ("inputs", "targets")
 _SUMS = "weights", "sums", "squares"
 _OF_BLOCKS = (
-    *("origin", *_SUMS, "known", "roughness", "steady", "step"),
+    *("origin", *_SUMS, "known", "believed", "roughness", "steady", "step"),
     *("together", "means", "former", "doubt"),
 )
 _GROWING = "block", "came"  # of a block, row by row
@@ -65,7 +65,9 @@ class ManyRows:
         reach = np.where(scale > 0.0, units.oddest(rows["former"]) * scale, np.inf)
         row = self.X - rows["origin"]
         far_steps = np.where(rows["step"] >= 0.0, units.strange * rows["step"], np.inf)
-        plain = (row >= center - reach) & (row <= center + reach)
+        low, high = rows["believed"][:, 0], rows["believed"][:, 1]
+        believed = (low <= self.X) & (high >= self.X) & (rows["former"][:, 1] == 0.0)
+        plain = ((row >= center - reach) & (row <= center + reach)) | believed
         plain &= ~(np.abs(self.X - rows["last"]) > far_steps)
         return plain.all(axis=1) & (self.sums[0] > 0.0).all(axis=1)
 

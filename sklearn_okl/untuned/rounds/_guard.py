@@ -356,12 +356,14 @@ class Guard(NoGuard):
     def _asked(self, state, X, row):
         """Return forecasts, those of experts without lags, and whether the row is strange."""
         experts, delay = self.experts, self.model.label_delay
+        is_rare = experts.encoder.are_rare(state["columns"], X)
         if row is not None:
             strange = experts.inputs.units.look(state["inputs"]["rows"], row.Z)[1]
-            return row.ask(X)[None], row.F[:, None, row.without_lags], strange
+            return row.ask(X)[None], row.F[:, None, row.without_lags], strange | is_rare
         Z = experts.encoder.look(state["columns"], X, delay)
         asked = experts.forecast(state, Z, ages_of(state), delay, codes=codes_of(state, X))
-        return asked, *experts.that_see_rows(state, Z, delay)
+        F, strange = experts.that_see_rows(state, Z, delay)
+        return asked, F, strange | is_rare
 
     def _learn_rows(self, state, X, u, weights, row=None):
         """Learn rows; return the forecasts, those of reference, and of experts without lags."""

@@ -22,6 +22,8 @@ from ._tails import logarithms
 _SHRUNK = 10.0  # rows that the mean of all rows counts as in that of a category
 _ROUNDING = 1e-12  # share of the mean of all rows by which that of a category differs at least
 _TELLING = 3.0  # standard errors from which on it counts that a value is missing
+_RARE = 1.0 / 16.0  # share of all rows up to which categories are rare
+_FEWEST = 8  # rows from which on that can be told
 _NOT_BEGUN = -2  # in place of a place, in rows before the first value of a column
 _MISSING = N_OWN + N_SHARED  # place of missing values among the sums of a column
 _OF_A_TARGET = "sums", "counts", "all", "of_gaps"  # what is learnt of it, beside its trees
@@ -113,6 +115,24 @@ class Encoder:
         Z = self._look({name: part for name, part in state.items() if name != "others"}, X, ago)
         others = [self._look(other, X, ago) for other in state.get("others", ())]
         return self._beside(Z, others, state)
+
+    def are_rare(self, state, X):
+        """Tell which rows (n,) are of a category that hardly any row before was of.
+
+        So are all that are as rare as it together. Who has never come is as likely to as those are
+        that have come once (I. J. Good, "The population frequencies of species and the estimation
+        of population parameters", Biometrika 40, 1953).
+        """
+        rare = np.zeros(len(X), dtype=bool)
+        if "all" not in state:
+            return rare
+        places, _ = self._places(state, X, one_by_one=True)
+        for counts, of_rows in zip(state["counts"], places.T, strict=True):
+            own = np.where(of_rows >= 0, counts[of_rows], np.inf)
+            as_rare = counts[:, None] <= np.maximum(own, 1.0)
+            n_rows = counts.sum()
+            rare |= (counts @ as_rare <= _RARE * n_rows) & (n_rows >= _FEWEST)
+        return rare
 
     def _own(self, layout):
         """Return the columns that each target has for itself; the last but trees is of gaps."""

@@ -169,6 +169,11 @@ class InputRow:
             for reach in (units.oddest(rows["former"]), units.faulty)
         ]
         limits = [(center - reach, center + reach) for reach in reaches]
+        low, high = units.believed(rows) - rows["origin"]
+        knows_one = rows["former"][1] == 0.0  # unit, in which nothing that is believed is odd
+        (least, most), of_faulty = limits
+        least = np.where(knows_one, np.minimum(least, low), least)
+        limits = (least, np.where(knows_one, np.maximum(most, high), most)), of_faulty
         far_steps = np.where(rows["step"] >= 0.0, units.strange * rows["step"], np.inf)
         counted = np.full(len(self.places), units.faulty)
         counted[: self.d] = units._counted(rows)

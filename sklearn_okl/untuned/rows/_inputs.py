@@ -85,7 +85,7 @@ class LaggedInputs:
         """Return the state before the first row; the last columns may be forecasts of trees."""
         d, q = n_features, self.of_targets
         shapes = {
-            "rows": (7, 2, d),
+            "rows": (8, 2, d),
             "lags": (2, self.n_lag_columns),
             "walks": (self.n_walks, *q),
             "count": (),
@@ -221,7 +221,7 @@ class LaggedInputs:
         n_trees = trees.shape[1]
         X = np.hstack([X, trees]) if n_trees else X
         n, d = X.shape
-        rows = known["rows"]  # (n, 7, 2, d) or (7, 2, d)
+        rows = known["rows"]  # (n, 8, 2, d) or (8, 2, d)
         lags = known["lags"]  # (n, 2, q k) or (2, q k)
         both = np.empty((2, n, d + self.n_lag_columns))
         inputs, steady = both

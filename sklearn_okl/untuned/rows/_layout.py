@@ -44,8 +44,10 @@ def layout_of(nominal, X, ordered=MAYBE):
     for j in nominal.tolist():
         codes = X[:, j]
         codes = np.unique(codes[~np.isnan(codes)]).astype(int).tolist()
-        if 1 < len(codes) <= FEW:
-            found.append([(j, code) for code in [*codes, OTHERS]])
+        if 0 < len(codes) <= FEW:
+            # beside the only one so far all others are what is none of it
+            shown = [*codes, OTHERS] if len(codes) > 1 else codes
+            found.append([(j, code) for code in shown])
     indicators, n = [], 0
     for pairs in sorted(found, key=len):
         if n + len(pairs) <= MOST:
