@@ -134,8 +134,7 @@ def octaves(known, means):
         are_apart = (rows >= _KNOWN) & (off <= least) & (distances > least) & (least > 0.0)
         are_apart = are_apart & (~np.isnan(means.a) | (wrong <= _RARELY * rows))
         ratios = np.where(are_apart, distances, 1.0) / np.where(are_apart, least, 1.0)
-    found = np.log2(np.minimum(ratios, _FARTHEST)).astype(np.intp)
-    return np.where(are_apart, found, -1), sizes
+    return np.where(are_apart, octaves_of(ratios), -1), sizes
 
 
 def octaves_of_row(known, means):
@@ -167,8 +166,7 @@ def weights_of(known, means, F, bands):
     is_asleep = np.isnan(F)
     likely = np.broadcast_to(known[..., _LIKELY:], (*bands.shape, known.shape[-1] - _LIKELY))
     likely = likely.reshape(*bands.shape, N_BANDS, -1)
-    bands = np.maximum(bands, 0) // _BAND
-    logs = np.take_along_axis(likely, bands[..., None, None], axis=-2)[..., 0, :].copy()
+    logs = np.take_along_axis(likely, bands_of(bands)[..., None, None], axis=-2)[..., 0, :].copy()
     n = np.maximum((~is_asleep).sum(axis=-1, keepdims=True), 1)
     logs[..., 1:] += _OTHERS
     logs[..., 2:] += np.where(is_asleep, -np.inf, -np.log(n))
@@ -297,6 +295,22 @@ def _said(means, F, together):
     return np.where(np.isnan(said), whole, said)
 
 
+def nearness(octaves):
+    """Return for how much each band (..., N_BANDS) counts what is of some octaves (...)."""
+    above = np.expand_dims(octaves, -1) - np.arange(0, N_BANDS * _BAND, _BAND)
+    return 0.5 ** np.maximum(np.maximum(-above, above - _BAND + 1), 0)
+
+
+def bands_of(octaves):
+    """Return the band of each octave, the first one where none is apart."""
+    return np.maximum(octaves, 0) // _BAND
+
+
+def octaves_of(ratios):
+    """Return the octaves of distances over the least one, the last octave of all beyond it."""
+    return np.log2(np.minimum(ratios, _FARTHEST)).astype(np.intp)
+
+
 def _moved(likely, said, y, size, weight):
     """Return log-likelihoods, by bands, after a row of forecasts `said` (3 + K,).
 
@@ -306,8 +320,6 @@ def _moved(likely, said, y, size, weight):
     octave = int(np.log2(np.clip(max(misses[0], misses[2]) / _FAR, 1.0, _FARTHEST)))
     gains = -np.log(np.square(misses[1:]) + _WIDE**2)
     gains = weight * np.maximum(gains - gains.max(), -_MOST)
-    above = octave - np.arange(0, N_BANDS * _BAND, _BAND)  # the first octave of each band
-    beyond = np.maximum(np.maximum(-above, above - _BAND + 1), 0)
-    near = 0.5 ** beyond[:, None]
+    near = nearness(octave)[:, None]
     likely = _LEFT**near * likely.reshape(N_BANDS, -1) + near * gains
     return np.maximum(likely - likely.max(axis=1, keepdims=True), -_LIMIT).ravel()

@@ -476,7 +476,7 @@ def test_a_new_model_that_missed_what_the_old_one_foretold_of_a_strange_row_has_
 def asked_for_by_rows():
     """Return what is known of a model that began as rows had explained what was in doubt."""
     renewal, anew, state = remembered(np.ones(128), 1.0)
-    of_both = {"odds": np.full(1, -renewal.limit), "far": np.full(1, renewal.settled)}
+    of_both = {"odds": np.full(1, -renewal.limit), "far": np.full((1, 3), renewal.settled)}
     anew |= {"twin": {"t": 341}, "studies": True, "by_look": True, "since": 0} | of_both
     anew["ranges"] = np.array([[[-9.0], [9.0]]] * 2)  # no row is strange
     renewal.rescale(anew, np.ones(1))
@@ -503,5 +503,5 @@ def test_who_was_asked_for_by_rows_and_was_wrong_goes():
     renewal, anew, state = asked_for_by_rows()
     X = zero = np.zeros((3, 1))
     renewal.learn(anew, X, zero, zero, zero + 40.0)
-    assert anew["far"][-1] < 0.0
+    assert anew["far"][-1, 0] < 0.0 < anew["far"][-1, 2]  # nothing is known of larger ones
     assert not renewal._replaces(anew, state)

@@ -36,14 +36,17 @@ def events(seed, n=1500, size=200.0):
 
 def loop(y, ours, theirs, scale, delay, nones):
     """Mix two forecasts by the definition; return what they make, both log odds, what is kept."""
-    odds, far, made, kept = [-TRUST.odds] * (1 + delay), [-TRUST.limit] * (1 + delay), [], 0.0
+    odds, far = [-TRUST.odds] * (1 + delay), [np.full(3, -TRUST.limit)] * (1 + delay)
+    made, kept = [], 0.0
     was_far = False
     for target, mine, yours, is_none in zip(y, ours, theirs, nones, strict=True):
         t = len(made)
-        is_apart = abs(mine - yours) > TRUST.apart * scale
+        ratio = abs(mine - yours) / (TRUST.apart * scale)
+        is_apart, octave = ratio > 1.0, min(int(np.log2(max(ratio, 1.0))), 11)
+        band = octave // 4
         # usual errors are late, too: none were known before
-        has_own = is_apart and t >= delay and far[-1 - delay] > -TRUST.limit
-        known = (far if has_own else odds)[-1 - delay]
+        has_own = is_apart and t >= delay and far[-1 - delay][band] > -TRUST.limit
+        known = far[-1 - delay][band] if has_own else odds[-1 - delay]
         weight = max(1.0 / (1.0 + np.exp(abs(known))) - 1.0 / (1.0 + np.exp(TRUST.settled)), 0.0)
         most = TRUST.pull * scale * (t >= delay)
         pull = weight * np.clip(yours - mine, -most, most)
@@ -58,18 +61,21 @@ def loop(y, ours, theirs, scale, delay, nones):
         is_foretold = is_first and is_known
         odds.append(np.clip(odds[-1] + gain, -TRUST.limit, TRUST.limit))
         counts = is_apart and (gain < 0.0 or is_foretold)
-        far.append(far[-1])
-        if far[-1] > -TRUST.limit:
-            far[-1] = np.clip(far[-1] + gain * counts, -TRUST.settled, TRUST.settled)
-        elif is_apart and is_foretold:
-            far[-1] = gain - TRUST.odds
+        far.append(far[-1].copy())
+        for k, own in enumerate(far[-2]):
+            away = max(4 * k - octave, octave - (4 * k + 3), 0)  # octaves from the band
+            if own > -TRUST.limit:
+                now = own + 0.5**away * gain * counts
+                far[-1][k] = np.clip(now, -TRUST.settled, TRUST.settled)
+            elif k == band and is_apart and is_foretold:
+                far[-1][k] = gain - TRUST.odds
         kept += gain * (abs(mine - yours) > TRUST.reach * scale)
         kept = min(max(kept, TRUST.odds - TRUST.limit), 2.0 * TRUST.odds)
     return np.array(made), odds, far, kept
 
 
 @pytest.mark.parametrize("delay", [0, 2])
-@pytest.mark.parametrize("wide", [4.0, 20.0])
+@pytest.mark.parametrize("wide", [4.0, 20.0, 200.0])
 @pytest.mark.parametrize("every", [3, 1000])
 def test_odds_and_forecasts_are_those_of_a_loop(delay, wide, every):
     rng = np.random.default_rng(3)
@@ -120,7 +126,7 @@ def test_a_twin_that_foretells_stays_and_is_taken_in_the_end(delay):
         TRUST.learn(state, zero[:1] + 40.0, zero[:1], zero[:1] + 40.0)
         state["odds"][:] = -TRUST.limit
         assert TRUST.judge(state, end) is None
-    assert state["far"][-1] == TRUST.settled
+    assert state["far"][-1, 0] == TRUST.settled
     TRUST.learn(state, zero, zero, zero + 4.0)
     assert TRUST.judge(state, 7 + TRUST.patience) is None  # heard alone from here on
     TRUST.learn(state, zero, zero, zero + 0.01)
@@ -146,13 +152,13 @@ def test_faults_that_come_in_runs_and_are_alike_speak_for_nobody():
         for said in (0.0, 40.0, 40.0, 40.0):  # who takes them for sound expects the next
             TRUST.learn(state, zero + 40.0, zero, zero + said)
         TRUST.learn(state, zero, zero, zero + 40.0)
-    assert state["far"] == -TRUST.limit  # nothing was foretold
+    assert (state["far"] == -TRUST.limit).all()  # nothing was foretold
 
 
 def test_no_minority_moves_a_forecast_by_more_than_three_usual_errors():
     state = with_twin(scale=0.1)
     for odds in np.linspace(-TRUST.limit, TRUST.limit, 75):
-        state["odds"] = state["far"] = np.array([odds])
+        state["odds"], state["far"] = np.array([odds]), np.full((1, 3), odds)
         likelier = 0.0 if odds <= 0.0 else 1e9
         mixed = TRUST.mixed(state, np.zeros((1, 1)), np.full((1, 1), 1e9))
         assert abs(mixed - likelier) <= 0.3
@@ -212,7 +218,7 @@ def test_numbers_that_stand_for_none_speak_for_who_foretells_which_rows_have_the
         TRUST.learn(of_chance, y, zero, said, nones=np.array([[is_none]]))
         TRUST.learn(of_reason, y, zero, y, nones=np.array([[is_none]]))
         assert of_chance["odds"] < 0.0
-        assert of_chance["far"] < 0.0
+        assert (of_chance["far"] < 0.0).all()
     assert of_reason["odds"] == TRUST.limit
 
 

@@ -23,6 +23,7 @@ from scipy.special import expit
 from scipy.stats import theilslopes
 
 from ..._types import Any
+from ...aggregators._apart import N_BANDS, nearness
 from ...features import _faults
 from ...meta._past import Past
 from ..experts._experts import ages_of
@@ -117,7 +118,7 @@ class Renewal(Trust):
             "heard_from": 0,  # the round from which on the new model is heard
             "studies": False,  # whether it is to learn what levels follow
             "gained": 0.0,  # log odds of the latest block
-            "gained_apart": 0.0,  # and of all rounds in which both were far apart
+            "gained_apart": np.zeros(N_BANDS),  # and of all rounds in which both were far apart
             "asked_by": np.zeros(2),  # the ratios by which errors were larger, see `suspicion`
             "loudest": np.zeros(2),  # and the largest ones for which the new model has lost
             "by_look": False,  # whether it began as errors were explained, not as they grew
@@ -315,7 +316,7 @@ class Renewal(Trust):
         self.begin(anew, t, fresh, known, np.inf)
         self.rescale(anew, _errors(state, fresh, anew["studies"], known, self.smaller))
         anew["odds"] = np.full(len(anew["odds"]), -self.limit)
-        anew["gained"] = anew["gained_apart"] = 0.0
+        anew["gained"], anew["gained_apart"] = 0.0, np.zeros(N_BANDS)
         anew["ranges"] = strange.begin(anew["rows"].rows[0], fresh["t"], len(anew["odds"]) - 1)
         self._hear_from(anew, t)
         self._let_be_heard(anew, t)
@@ -397,7 +398,7 @@ class Renewal(Trust):
         enough = n_ahead if side > 0.0 else n_behind
         is_late = t - anew["since"] >= max(self.patience, past)
         is_late &= side < 0.0 or not counts
-        if side < 0.0 < anew["far"][-1]:  # in most rows it may be the worse one
+        if side < 0.0 < anew["far"][-1].max():  # in most rows it may be the worse one
             # what is rare, and was told by rows, may not have come again yet
             longest = self.patience * (1 if self._was_right(anew) else self.n_waits)
             return t - anew["since"] >= max(longest, past)
@@ -423,7 +424,7 @@ class Renewal(Trust):
 
     def _was_right(self, anew):
         """Tell whether who was heard where both are far apart has been right there since."""
-        return bool(anew["gained_apart"] > 0.0 and anew["far"][-1] > 0.0)
+        return bool(((anew["gained_apart"] > 0.0) & (anew["far"][-1] > 0.0)).any())
 
     def _mixed(self, odds, scale, ours, theirs):
         """Mix forecasts by log odds: what is new moves them by `pull` usual errors until likely."""
@@ -445,10 +446,11 @@ class Renewal(Trust):
         most = np.where(foretold, self.foretold, self.bound)
         gains = np.clip(gains, -self.bound, most).mean(axis=1)
         state["gained"] += float(gains.sum())
-        counts = (state["far"][-1] > -self.limit) & self._are_apart(scale, ours, theirs)
+        octaves = self._octaves(scale, ours, theirs)
+        counts = (state["far"][-1] > -self.limit).any() & (octaves >= 0)
         of_far = np.clip(np.square(mine) - np.square(yours), -self.foretold, self.foretold)
         of_far = np.where(counts, of_far.mean(axis=1), 0.0)
-        state["gained_apart"] += float(of_far.sum())
+        state["gained_apart"] = state["gained_apart"] + of_far @ nearness(octaves)
         return gains, of_far
 
 

@@ -27,6 +27,7 @@ from scipy.special import expit
 from ..._delay import late
 from ..._tail import Shared
 from ..._types import Any, ArrayLike
+from ...aggregators._apart import N_BANDS, bands_of, nearness, octaves_of
 from ._target_units import unit
 
 _NEAR = 1e-6  # usual errors between forecasts that are near
@@ -69,7 +70,9 @@ class Trust:
         Usual errors from which on both are far apart. Who is a little worse in most rows may be the
         one who knows when a target will jump. So once a far target has been foretold, as no fault
         is, such rows have log odds of their own, within `settled`: for the twin speaks in them only
-        the first target of a run of far ones, if it was foretold, against it every round.
+        the first target of a run of far ones, if it was foretold, against it every round. They are
+        kept by how far both are apart, as who is wrong by twenty usual errors may be right by
+        a thousand, see `aggregators/_apart.py`.
     alike : float, default=0.1
         Usual errors by which the two differ at most, in the root mean square of the rows between
         two decisions, if their losses are all but the same whoever is taken: by a hundredth of the
@@ -104,8 +107,8 @@ class Trust:
         return {
             "twin": {},  # the state of a model, or nothing
             "odds": np.full(1 + delay, -self.odds),  # after each of the latest rounds
-            # those where both are far apart, at the limit before anything was foretold
-            "far": np.full(1 + delay, -self.limit),
+            # those by bands where both are far apart, at the limit before anything was foretold
+            "far": np.full((1 + delay, N_BANDS), -self.limit),
             # usual errors, as targets came, known then; 0 where there are none
             "scales": np.zeros((1 + delay, n_targets)),
             "largest": np.zeros(n_targets),  # errors of targets that were learnt as they came
@@ -154,7 +157,7 @@ class Trust:
         kept = state["kept"] if is_heard_of else min(state["kept"], 0.0)
         odds = min(max(odds + kept, -self.limit), self.odds)
         state |= {"twin": twin, "since": t, "odds": np.full(len(state["odds"]), odds)}
-        state["far"] = np.full(len(state["far"]), -self.limit)
+        state["far"] = np.full(state["far"].shape, -self.limit)
         state |= {"surely": 0.0, "is_far": False, "between": np.zeros(2), "saved": 0.0}
         self.rescale(state, scale)
 
@@ -171,7 +174,7 @@ class Trust:
 
     def is_heard(self, state: Any, ago: Any = 0) -> Any:
         """Return whether the twin has a say in forecasts by what was known some rounds ago."""
-        likelier = max(state["odds"][-1 - ago], state["far"][-1 - ago])
+        likelier = max(state["odds"][-1 - ago], *state["far"][-1 - ago])
         return bool(state["twin"] and likelier > -self.settled)
 
     def mixed(self, state: Any, ours: ArrayLike, theirs: ArrayLike, ago: Any = 0) -> Any:
@@ -186,15 +189,24 @@ class Trust:
         return self._mixed(state["odds"][-1], scale, np.zeros_like(scale), near) / near
 
     def _odds_of(self, odds, far, scale, ours, theirs):
-        """Return the log odds (n, 1) of rows: others are kept where both are far apart."""
-        has_own = self._are_apart(scale, ours, theirs)[:, None] & (far > -self.limit)
-        return np.where(has_own, far, odds)
+        """Return the log odds (n, 1) of rows: others (n, bands) are kept where both are far apart.
 
-    def _are_apart(self, scale, ours, theirs):
-        """Tell in which rows forecasts (n, q) are far apart, errors in units (q,) or (n, q)."""
+        Those of all rows, and those, may be the same for all: odds a number, and (bands,).
+        """
+        octaves = self._octaves(scale, ours, theirs)[:, None]
+        far = np.broadcast_to(far, (len(octaves), N_BANDS))
+        own = np.take_along_axis(far, bands_of(octaves), axis=1)
+        return np.where((octaves >= 0) & (own > -self.limit), own, odds)
+
+    def _octaves(self, scale, ours, theirs):
+        """Return by how many octaves rows (n,) of forecasts (n, q) are far apart, or -1.
+
+        Errors are in units (q,) or (n, q), those of the target that is farthest.
+        """
         limit = np.where(scale > 0.0, self.apart * scale, np.inf)
         with np.errstate(over="ignore"):
-            return (np.abs(theirs - ours) > limit).any(axis=1)
+            ratios = (np.abs(theirs - ours) / limit).max(axis=1)
+        return np.where(ratios > 1.0, octaves_of(np.maximum(ratios, 1.0)), -1)
 
     def _mixed(self, odds, scale, ours, theirs):
         """Mix forecasts by log odds, a number or (n, 1), errors in units (q,) or (n, q).
@@ -229,30 +241,35 @@ class Trust:
         asked = np.where(says_nothing, ours, theirs)
         state["between"] = state["between"] + [len(y), self._squares_between(state, ours, theirs)]
         gains = self._gains(state, y, ours, asked, nones)
-        paths = self._walk(state, np.where(lost, -2.0 * self.limit, gains[0]), gains[1])
+        near = nearness(self._octaves(state["scales"][-1], ours, asked))
+        gains = np.where(lost, -2.0 * self.limit, gains[0]), gains[1][:, None] * near
+        paths = self._walk(state, *gains, near == 1.0)
         for name, path in zip(("odds", "far"), paths, strict=True):
             known, past = late(path[:-1], state[name][:-1])
-            state[name] = np.append(past, path[-1])
+            state[name] = np.concatenate([past, path[-1:]])
             odds.append(known)
         if told is not None:
             told.extend(odds[0])
         scales, past = late(np.tile(state["scales"][-1], (len(y), 1)), state["scales"][:-1])
         state["scales"] = np.vstack([past, state["scales"][-1:]])
-        odds = self._odds_of(*(known[:, None] for known in odds), scales, ours, theirs)
+        odds = self._odds_of(odds[0][:, None], odds[1], scales, ours, theirs)
         return self._mixed(odds, scales, ours, theirs)
 
-    def _walk(self, state, gains, of_far):
-        """Return the log odds (n + 1,) before each of n rounds, and after them, near and far."""
-        odds, far = [float(state["odds"][-1])], [float(state["far"][-1])]
-        for gain, own in zip(gains.tolist(), of_far.tolist(), strict=True):
+    def _walk(self, state, gains, of_far, are_there):
+        """Return the log odds (n + 1,) before each of n rounds, and after them, near and far.
+
+        The latter are by bands, in one of which each round is.
+        """
+        odds, far = [float(state["odds"][-1])], np.tile(state["far"][-1], (len(gains) + 1, 1))
+        for gain in gains.tolist():
             odds.append(min(max(odds[-1] + gain, -self.limit), self.limit))
-            if far[-1] == -self.limit and own > 0.0:  # the first target that was foretold
-                far.append(own - self.odds)
-            elif far[-1] == -self.limit:
-                far.append(far[-1])
-            else:
-                far.append(min(max(far[-1] + own, -self.settled), self.settled))
-        return np.array(odds), np.array(far)
+        for i in np.flatnonzero(of_far.any(axis=1)):
+            own, known = of_far[i], far[i]
+            now = np.clip(known + own, -self.settled, self.settled)
+            # of the first target of a band that was foretold
+            first = np.where(are_there[i] & (own > 0.0), own - self.odds, known)
+            far[i + 1 :] = np.where(known == -self.limit, first, now)
+        return np.array(odds), far
 
     def _squares_between(self, state, ours, theirs):
         """Return the sum of squares, in usual errors, by which forecasts (n, q) differ at most."""
@@ -286,7 +303,7 @@ class Trust:
             kept = max(state["kept"] + gain, self.odds - self.limit)
             state["kept"] = min(kept, 2.0 * self.odds)
         counts = (gains < 0.0) | first & knows
-        counts &= self._are_apart(state["scales"][-1], ours, theirs)
+        counts &= self._octaves(state["scales"][-1], ours, theirs) >= 0
         return gains, np.where(counts, gains, 0.0)
 
     def _saved(self, mine, yours, far, first):
@@ -319,7 +336,7 @@ class Trust:
         is_over = t - state["since"] >= self.patience or self._are_alike(state, t)
         saves, state["saved"] = state["saved"] > 0.0, 0.5 * state["saved"]
         state["between"] = np.zeros(2)
-        foretells = bool(far[-1] > 0.0)
+        foretells = bool((far[-1] > 0.0).any())
         undecided = is_over and abs(odds[-1]) < self.settled
         likelier = odds[-1] + state["kept"] * undecided
         has_won = bool(likelier > 0.0 or (is_over and foretells))
@@ -328,8 +345,8 @@ class Trust:
             odds[-1] = sign * self.limit
         is_sure = sign * odds[-1] > self.limit - 0.25 and (has_won or not foretells)
         state["surely"] = float(odds[-1]) if is_sure else 0.0
-        if is_sure and far[-1] > -self.limit:
-            far[-1] = sign * self.settled
+        if is_sure:
+            far[-1] = np.where(far[-1] > -self.limit, sign * self.settled, far[-1])
         heard_alone = (sign * np.append(odds, far[far > -self.limit])).min() >= self.settled
         spared = saves and not has_won and not is_over
         if before * state["surely"] <= 0.0 or not heard_alone or spared:
