@@ -394,6 +394,8 @@ def _plain_kind(y):
 
 def named_classes(classes):
     """Return the classes that are named, sorted, or say which of them are none."""
+    if isinstance(classes, (set, frozenset)):
+        classes = list(classes)
     values = np.asarray(classes, dtype=object).ravel().tolist()
     if len({isinstance(value, (str, bytes)) for value in values}) > 1:  # NumPy makes all of it text
         raise TypeError(f"classes={classes!r}")

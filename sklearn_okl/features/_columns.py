@@ -4,6 +4,7 @@ The type of a column differs from chunk to chunk: codes of categories do, intege
 where one is missing, and a single row is often all objects. A value does not.
 """
 
+from datetime import timedelta
 from hashlib import blake2b
 from numbers import Integral, Real
 
@@ -64,7 +65,7 @@ def distinct(column, name):
         If there are values of other types.
     """
     array = np.asarray(column)
-    if array.dtype.kind not in "biufOUT":
+    if array.dtype.kind not in "biufOUT" or array.ndim != 1:
         raise _no_category(name, array.dtype)
     given = array.tolist()
     for kind in sorted(set(map(type, given)), key=repr):
@@ -81,6 +82,8 @@ def numbers_of(column, name):
     """Return a column as floats, NaN where a value is missing; text and dates are an error."""
     array = np.asarray(column)
     try:
+        if array.ndim != 1:
+            raise TypeError("it has several values in a row")
         if array.dtype.kind == "f":
             return array.astype(np.promote_types(array.dtype, np.float32), copy=False)
         if array.dtype.kind in "OUT":
@@ -89,10 +92,20 @@ def numbers_of(column, name):
             raise TypeError(f"it is of type {array.dtype}")
         return array.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise type(error)(
-            f"Column {name!r} holds no numbers: {error}. Let a ColumnTransformer choose the "
-            "columns; RunningOneHotEncoder and CalendarFeatures make numbers of others."
-        ) from None
+        raise type(error)(f"Column {name!r} holds no numbers: {error}. {_advice(array)}") from None
+
+
+def _advice(array):
+    """Say how the values of a column that holds no numbers become some."""
+    first = next((value for value in array.ravel() if not is_missing(value)), None)
+    if array.dtype.kind == "m" or isinstance(first, timedelta):
+        return "Durations are numbers of seconds by '.dt.total_seconds()'."
+    if type(first).__name__ == "Period":
+        return "Periods are dates by '.dt.to_timestamp()'."
+    return (
+        "Let a ColumnTransformer choose the columns; RunningOneHotEncoder and CalendarFeatures "
+        "make numbers of others."
+    )
 
 
 def _plain(value):
@@ -108,8 +121,8 @@ def _plain(value):
 def _no_category(name, kind):
     return TypeError(
         "The argument must be of strings, numbers, booleans and missing values, but column "
-        f"{name!r} holds values of type {kind}. Give them as text, say, or let a ColumnTransformer "
-        "choose the columns."
+        f"{name!r} of X holds values of type {kind}. Give them as text, by '.astype(str)', or let a "
+        "ColumnTransformer choose the columns."
     )
 
 

@@ -29,7 +29,8 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
     ----------
     max_classes : int, default=None
         How many classes there may be in all, at least 2: those that were not in the first call may
-        come later. None: all are in the first call, or named by its `classes`.
+        come later. None: all are in the first call, or named by its `classes`. The more there may
+        be, the fewer `lags` are seen, see Notes.
     trees : bool, "lightgbm" or classifier, default=False
         A batch model beside the kernels, fitted anew on the schedule of :class:`RefitClassifier`,
         or, if it is one, on its own. True is
@@ -66,9 +67,9 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
     *Inputs, experts, weights* are those of :class:`OnlineKernelRegressor`, with classes in place of
     targets: -1 and +1 for two classes, else one target of 0 and 1 for each. So the latest labels
     are as many columns each; of more than two classes there are so many `lags` that they are no
-    more than 8 columns. A category is one number for each class, and so are the forecasts of the
-    trees on columns of few values and on jumps. A class has no unit, and is never taken for a
-    fault.
+    more than 8 columns, but one for up to 32 classes. A category is one number for each class, and
+    so are the forecasts of the trees on columns of few values and on jumps. A class has no unit,
+    and is never taken for a fault.
 
     *Probabilities.* Forecasts f of an expert become a softmax of :math:`a f_c + b_c` [1]_, whose
     temperature and biases are learnt by Newton's steps in blocks of up to 32 rows. Two more experts
@@ -140,7 +141,7 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
     _of_trees, _record = ClassTrees, LogLosses()
     _advice = (
         "Name all classes in 'classes' in the first call of 'partial_fit', leave room for them by "
-        "'max_classes', or call 'fit' to start afresh."
+        "'max_classes' from the start, or call 'fit' to start afresh."
     )
 
     def __init__(

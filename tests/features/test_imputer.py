@@ -131,6 +131,12 @@ def test_what_is_refused_leaves_it_as_it_was():
         (frame.assign(b=["u", "v"]), ValueError, "'b' holds no numbers.*'u'"),
         (frame.assign(b=pd.Categorical(["u", "v"])), ValueError, "'b' holds no numbers.*'u'"),
         (frame.assign(b=dates), TypeError, "'b' holds no numbers.*datetime64"),
+        (frame.assign(b=dates - dates[0]), TypeError, r"'b' holds no numbers.*total_seconds\(\)"),
+        (
+            frame.assign(b=pd.PeriodIndex(dates, freq="D")),
+            TypeError,
+            r"'b' holds.*to_timestamp\(\)",
+        ),
         (frame.assign(b=[{}, {}]), TypeError, "'b' holds no numbers.*dict"),
         (frame.assign(b=np.inf), ValueError, "infinity"),
         (frame.to_numpy().astype(str).astype(object) + "u", ValueError, "holds no numbers"),

@@ -204,3 +204,20 @@ def test_single_precision_is_enough():
     assert P.dtype == np.float64
     exact = fast().fit(X, y).predict_proba(X[:5])
     assert_allclose(P, exact, atol=1e-3)
+
+
+@pytest.mark.parametrize(("n_classes", "room"), [(4, 9), (9, None), (20, None)])
+def test_classes_that_follow_each_other_are_foretold_however_many_there_are(n_classes, room):
+    rng = np.random.default_rng(n_classes)
+    n, X = 500, rng.normal(size=(500, 1))
+    steps = np.where(rng.random(n) < 0.9, 1, rng.integers(n_classes, size=n))
+    y = np.cumsum(steps) % n_classes
+    model = OnlineKernelClassifier(budget="tiny", max_classes=room, random_state=0)
+    model.partial_fit(X[:1], y[:1], classes=range(n_classes))
+    assert (model.prequential_predict(X[1:], y[1:])[300:] == y[301:]).mean() > 0.7
+
+
+def test_classes_may_be_named_by_a_set():
+    model = OnlineKernelClassifier(budget="tiny", random_state=0)
+    model.partial_fit([[0.0]], [True], classes={False, True})
+    assert model.classes_.tolist() == [False, True]

@@ -569,3 +569,10 @@ def test_what_a_category_does_to_a_slope_is_learnt_and_costs_little_else(seed, m
     ratios = found / list(losses())
     assert ratios[0] < 0.6
     assert ratios[1] < 1.3  # .98 to 1.25 of eight seeds, 1.08 in the mean
+
+
+def test_columns_of_several_values_in_a_row_are_a_sentence():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"a": [{"b": 1}] * 3})
+    with pytest.raises(TypeError, match="'a' holds no numbers: it has several values in a row"):
+        OnlineKernelRegressor().fit(frame, [1.0, 2.0, 3.0])

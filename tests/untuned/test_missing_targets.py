@@ -161,6 +161,25 @@ def test_what_stands_for_no_value_is_refused(missing):
         model.predict(X)
 
 
+def test_infinity_stands_for_no_value():
+    X, y, _ = stream(5)
+    X[2, 0] = np.inf
+    with pytest.raises(ValueError, match="missing_values=inf holds infinity"):
+        fast(missing_values=np.inf).fit(X, y)
+
+
+@pytest.mark.parametrize("container", [np.asarray, pd.DataFrame])
+def test_what_stands_for_no_value_is_known_in_single_precision(container):
+    X, y, rng = stream(200)
+    X[rng.uniform(size=X.shape) < 0.1] = -999.9
+    y[rng.uniform(size=len(y)) < 0.1] = -99.9
+    said = fast(missing_values=[-999.9, -99.9])
+    given = container(X.astype(np.float32)), y.astype(np.float32)
+    gaps = [np.where(np.isin(part, np.float32([-999.9, -99.9])), np.nan, part) for part in given]
+    assert np.isnan(gaps[0]).any() and np.isnan(gaps[1]).any()
+    assert_array_equal(said.prequential_predict(*given), fast().prequential_predict(*gaps))
+
+
 @pytest.mark.long
 def test_numbers_that_stand_for_a_missing_value():
     X, y, rng = stream()

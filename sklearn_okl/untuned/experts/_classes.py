@@ -19,6 +19,7 @@ _FARTHEST = 2.0  # scores of rows that are like no other say no more
 _FARTHEST_COLUMN = 6.0  # deviations as which values count that are farther off
 _LEAST_SHARE = 0.1  # of a probability that errors of equal codes leave
 _LAG_COLUMNS = 8  # of the latest labels at most, where there are more than two classes
+_LAST_COLUMNS = 32  # but for the very last one
 
 
 class ClassTargets:
@@ -37,7 +38,8 @@ class ClassTargets:
         self.n_classes = n_classes
         self.budget = budget._replace(n_links=0)  # a chain corrects forecasts of numbers
         self.n_targets = None if n_classes == 2 else n_classes
-        self.n_lags = min(lags, _LAG_COLUMNS // n_classes) if self.n_targets else lags
+        most = max(_LAG_COLUMNS // n_classes, int(n_classes <= _LAST_COLUMNS))
+        self.n_lags = min(lags, most) if self.n_targets else lags
         pools = constants.pools[: budget.n_stacks]
         self.mixture = ClassMixture(n_classes, delay, constants.class_fadings, pools)
         of_near = constants.neighbours, budget.n_near, self.n_lags * (self.n_targets or 1)

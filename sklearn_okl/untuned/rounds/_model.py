@@ -229,6 +229,7 @@ class DefaultModel(Explainable, Rounds):
 
     def _validate(self):
         super()._validate()
+        numbers.said_missing(self.missing_values)
         estimator = single_fit(batch_model(self.trees, self._of_trees.boosted))
         if estimator is not None:
             self._of_trees.check("trees", estimator)

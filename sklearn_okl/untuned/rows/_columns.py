@@ -6,6 +6,7 @@ does not matter when they are given; what is learnt of them is in `_encoding.py`
 
 from datetime import date
 from itertools import pairwise
+from math import isinf
 from numbers import Real
 
 import numpy as np
@@ -171,20 +172,32 @@ def put_aside(y):
     return np.where(missing, 0.0, values.astype(np.float64)), missing
 
 
-def marked(values, missing):
-    """Return a column, or an array of numbers, with NaN or None for what is said to be missing."""
-    if missing is None:
-        return values
+def said_missing(missing):
+    """Return the numbers and texts that are said to stand for no value, or refuse others."""
     said = np.asarray(missing, dtype=object).ravel().tolist()
     if not all(value is None or isinstance(value, (str, Real)) for value in said):
         raise TypeError(
             f"missing_values={missing!r} holds what is neither number nor text: give these, or a "
             "list of them."
         )
-    said = set(said)
+    numbers = [value for value in said if isinstance(value, Real)]
+    if any(map(isinf, numbers)):
+        raise ValueError(
+            f"missing_values={missing!r} holds infinity, which no row may hold: put NaN there."
+        )
+    return set(said), numbers
+
+
+def marked(values, missing):
+    """Return a column, or an array of numbers, with NaN or None for what is said to be missing."""
+    if missing is None:
+        return values
+    said, numbers = said_missing(missing)
     array = np.asarray(values)
     if array.dtype.kind in "fiub":
-        hits = np.isin(array, [value for value in said if isinstance(value, Real)])
+        if array.dtype.kind == "f":  # in rows of float32 it was another number
+            numbers += [float(np.float32(value)) for value in numbers]
+        hits = np.isin(array, numbers)
         return np.where(hits, np.nan, array) if hits.any() else values
     if array.dtype.kind not in "OUT":
         return values  # dates
@@ -243,7 +256,7 @@ def _codes(column, name, kind, known, j):
 def _numbers(column, name):
     """Return a column as floats, NaN where a value is missing; anything but numbers is an error."""
     array = np.asarray(column)
-    if array.dtype.kind in "fiub":
+    if array.dtype.kind in "fiub" and array.ndim == 1:
         return array.astype(np.float64)
     for value in array.tolist():
         if isinstance(value, str):
