@@ -121,8 +121,8 @@ def _plain(value):
 def _no_category(name, kind):
     return TypeError(
         "The argument must be of strings, numbers, booleans and missing values, but column "
-        f"{name!r} of X holds values of type {kind}. Give them as text, by '.astype(str)', or let a "
-        "ColumnTransformer choose the columns."
+        f"{name!r} of X holds values of type {kind}. Give them as text, by '.astype(str)', or let "
+        "a ColumnTransformer choose the columns."
     )
 
 

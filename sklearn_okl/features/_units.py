@@ -11,11 +11,10 @@ import numpy as np
 
 from .._tail import Shared
 from .._types import Any, ArrayLike
-from . import _former_units, _slopes
+from . import _believed, _former_units, _slopes
 from ._moments import faded, paths
 
 _ROUNDING = 1e-12  # share of a column's level below which its spread is none
-_ANY = np.array([[-1e300], [1e300]])  # the ends of all that is believed; their sum is a number
 _FARTHEST = 1e6  # in steady units: larger numbers would cost those of other rows their digits
 _MAD = 1.4826  # standard deviations in a median distance of Gaussian numbers
 
@@ -87,8 +86,7 @@ class RunningUnits:
             squares=nothing,  # of the distances from the mean
             block=np.empty((0, n_columns)),  # the latest rows, origin taken off
             known=np.zeros((2, n_columns)),  # mean and scale before the block
-            # least and largest value that was believed before it; the other way round: none was
-            believed=np.stack([nothing + 1.0, nothing - 1.0]),
+            believed=_believed.start(n_columns),  # the ends of what was, before the block
             # of blocks, its logarithm: number, mean, sum of squares
             roughness=np.zeros((3, n_columns)),
             steady=np.zeros((2, n_columns)),  # centre and scale as they were first known
@@ -256,15 +254,8 @@ class RunningUnits:
         """
         center, scale = state["known"]
         center = center if state["origin"] is None else center + state["origin"]
-        of_rows = [center, scale], [state["step"], state["last"]], self.believed(state)
+        of_rows = [center, scale], [state["step"], state["last"]], _believed.ends(state)
         return np.array([*_former_units.known(state), *of_rows])
-
-    def believed(self, state: Any) -> Any:
-        """Return the ends (2, d) between which no value is absurd: in a column without units none.
-
-        What a rare flag says is many scales from what it mostly says, and has been there before.
-        """
-        return np.where(state["have_units"], state["believed"], _ANY)
 
     def _absurd(self, X, of_block, before):
         """Return which values (n, d) are absurd, if any; `before` has those of the rows before."""
@@ -273,7 +264,7 @@ class RunningUnits:
             return None
         distances = np.abs(X - center)
         far = (distances > self.absurd * scale) & (scale > 0.0)
-        far &= (of_block[..., 4, 0, :] > X) | (of_block[..., 4, 1, :] < X)
+        far &= _believed.are_beyond(X, of_block[..., 4, 0, :], of_block[..., 4, 1, :])
         if not np.logical_or.reduce(far, axis=None):
             return None
         # numbers that hardly ever repeat, and do so far off, stand for a missing value
@@ -356,7 +347,7 @@ class RunningUnits:
         center, scale = state["known"]  # before the block
         before = center + state["origin"], scale
         came = block + state["origin"]
-        believed = self._ends_of_believed(state, came, nearer + state["origin"])
+        believed = _believed.after_block(state, nearer, self.absurd)
         back, third = _former_units.take_back(state, usual, before, self)
         state["step"] = np.where(telling, usual, np.where(stands, 0.0, -1.0))
         state["n_strange"] = np.array([0, state["n_strange"][0]])
@@ -383,10 +374,8 @@ class RunningUnits:
             too_wide = state["steady"][1] > self.apart * spread  # a fault's
             too_wide &= spread > 0.0
             state["steady"] = np.where(too_wide, 0.0, state["steady"])
-        if (changed | back).any():
-            now = self._nearer(came[self.block // 2 :], *_center_and_scale(state))
-            believed = np.where(changed | back, [now.min(axis=0), now.max(axis=0)], believed)
-        state["believed"] = believed
+        now = self._nearer(came[self.block // 2 :], *_center_and_scale(state))
+        state["believed"] = _believed.after_change(believed, changed | back, now)
         telling &= ~doubted & ~back
         number, mean, squares = state["roughness"]
         number = number + telling
@@ -402,20 +391,6 @@ class RunningUnits:
             state["means"] = _slopes.with_means(state["means"], state["came"])
         state["block"], state["came"] = block[:0], state["came"][:0]
         return changed | back
-
-    def _ends_of_believed(self, state, came, nearer):
-        """Return the least and largest value (2, d) that is believed, of a block of rows as well.
-
-        That is of all that `came` but for what was too far off when it did, or lies so far from
-        most of a column of which nothing was known that it is moved `nearer`.
-        """
-        (center, scale), (low, high) = state["known"], state["believed"]
-        far = np.abs(came - state["origin"] - center) > self.absurd * scale
-        far &= (low > came) | (high < came)
-        values = np.where(scale > 0.0, np.where(far, center + state["origin"], came), nearer)
-        ends = np.array([values.min(axis=0), values.max(axis=0)])
-        both = np.array([np.minimum(ends[0], low), np.maximum(ends[1], high)])
-        return np.where(low > high, ends, both)
 
     def _translate(self, state, columns, before):
         """Let new units of some columns count as those before them also where they are steady.

@@ -176,7 +176,7 @@ def test_what_stands_for_no_value_is_known_in_single_precision(container):
     said = fast(missing_values=[-999.9, -99.9])
     given = container(X.astype(np.float32)), y.astype(np.float32)
     gaps = [np.where(np.isin(part, np.float32([-999.9, -99.9])), np.nan, part) for part in given]
-    assert np.isnan(gaps[0]).any() and np.isnan(gaps[1]).any()
+    assert all(np.isnan(part).any() for part in gaps)
     assert_array_equal(said.prequential_predict(*given), fast().prequential_predict(*gaps))
 
 

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 from scipy.special import ndtri
 
+from ...features import _believed
 from ...features import _quantiles as quantiles
 from ...features._units import deviations, mean_and_variance
 
@@ -169,7 +170,7 @@ class InputRow:
             for reach in (units.oddest(rows["former"]), units.faulty)
         ]
         limits = [(center - reach, center + reach) for reach in reaches]
-        low, high = units.believed(rows) - rows["origin"]
+        low, high = _believed.ends(rows) - rows["origin"]
         knows_one = rows["former"][1] == 0.0  # unit, in which nothing that is believed is odd
         (least, most), of_faulty = limits
         least = np.where(knows_one, np.minimum(least, low), least)
