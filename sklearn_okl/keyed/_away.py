@@ -82,7 +82,6 @@ def fetched(path, keys, mark):
             f"{path} does not exist, and keys of this model are stored there. Put the file back; "
             "where it has been moved, load the model from it, or set_params(store=...)."
         )
-    names = list(keys)
     try:
         with closing(sqlite().connect(path)) as file:
             (version,) = file.execute("PRAGMA user_version").fetchone()
@@ -96,14 +95,24 @@ def fetched(path, keys, mark):
                     f"{path} is not the file that keys of this model are stored in, or another "
                     "model was committed to it since. Give the path of that file as store."
                 )
-            for low in range(0, len(names), _MOST_ASKED):
-                some = names[low : low + _MOST_ASKED]
-                marks = ", ".join("?" * len(some))
-                for row in file.execute(f"SELECT {COLUMNS} FROM away WHERE key IN ({marks})", some):
-                    found[keys[row[0]]] = unpacked(row)
+            for row in _rows(file, COLUMNS, "away", list(keys)):
+                found[keys.pop(row[0])] = unpacked(row)
+            if any(_rows(file, "key", "keys", list(keys))):  # which have come back meanwhile
+                raise ValueError(
+                    f"{path} is ahead of this model, or behind it: it holds keys as of another "
+                    "commit than that which this model knows of. Load the model from the store."
+                )
     except (sqlite().DatabaseError, *DAMAGES) as error:
         raise damaged(path, error) from error
     return found
+
+
+def _rows(file, columns, table, names):
+    """Yield what a table of an open file holds of keys with these names."""
+    for low in range(0, len(names), _MOST_ASKED):
+        some = names[low : low + _MOST_ASKED]
+        marks = ", ".join("?" * len(some))
+        yield from file.execute(f"SELECT {columns} FROM {table} WHERE key IN ({marks})", some)
 
 
 def mark_of(file):

@@ -159,6 +159,24 @@ def test_a_file_that_has_lost_keys_says_so(tmp_path):
             store.load()
 
 
+@pytest.mark.parametrize("n_more", [1, 40])
+def test_a_copy_that_lags_behind_the_store_says_so(tmp_path, n_more):
+    """Keys that had come back meanwhile were new ones to it."""
+    model, X, keys, expected = committed(tmp_path / "s.db")
+    copy = pickle.loads(pickle.dumps(model))
+    back = next(key for key in keys if key not in model.keys_)
+    with Store(tmp_path / "s.db") as store:
+        model.partial_fit(X[:n_more], X[:n_more, 0], keys=[back] * n_more)
+        assert (copy.predict(X, keys=keys) == expected).all()
+        store.commit(model, 2)
+    with pytest.raises(ValueError, match="ahead of this model"):
+        copy.predict(X[:1], keys=[back])
+    assert np.isfinite(copy.predict(X[:1], keys=[99]))  # which is new
+    other = next(key for key in keys if key != back and key not in copy.keys_)
+    rows = keys == other
+    assert (copy.predict(X[rows], keys=keys[rows]) == expected[rows]).all()
+
+
 def test_models_whose_files_knew_of_no_marks_go_on(tmp_path):
     model, X, keys, expected = committed(tmp_path / "s.db")
     state = {name: part for name, part in model._state.items() if name != "home"}
