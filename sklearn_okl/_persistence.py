@@ -331,6 +331,7 @@ def trusted_types(classes):
         "_tail.Shared",
         "_tail.SharedInverse",
         "_tail.Tail",
+        "evaluation.LossMonitor",
         "evaluation.PrequentialSearch",
         "evaluation._race.Race",
         *{f"kernels.{type(kernel).__name__}" for kernel in NAMED},

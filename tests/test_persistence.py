@@ -902,7 +902,7 @@ def test_a_new_file_has_the_permissions_of_any_new_file(tmp_path):
 
 def test_trusted_types_are_ours():
     assert all(name.startswith("sklearn_okl.") for name in sklearn_okl.TRUSTED_TYPES)
-    assert len(set(sklearn_okl.TRUSTED_TYPES)) == len(sklearn_okl.all_estimators()) + 34
+    assert len(set(sklearn_okl.TRUSTED_TYPES)) == len(sklearn_okl.all_estimators()) + 35
 
 
 def test_without_skops_the_error_says_what_to_install(tmp_path, monkeypatch):

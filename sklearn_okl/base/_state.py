@@ -2,6 +2,7 @@
 
 import copy
 import math
+import os
 from functools import cache
 from operator import attrgetter
 
@@ -197,4 +198,4 @@ def described(value):
         return [described(part) for part in value]
     if kind.__eq__ is object.__eq__ and copy.deepcopy(value) is not value:
         return kind.__name__  # e.g. a random generator: not even equal to its own copy
-    return value
+    return os.fspath(value) if isinstance(value, os.PathLike) else value  # as files have paths

@@ -10,11 +10,13 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils._param_validation import Interval
 
 from .._types import Any, ArrayLike, Self
+from ..keyed._keys import Keys
 
 _POWERS = np.array([0.1, 0.25, 0.5])  # bets on small p: a few rows far off, or many somewhat
 _A_DOUBLING = 8  # bins for losses: two within a twelfth of each other count as one size
 _N, _SUM, _RECENT, _WEIGHT, _TOLD, _HELD, _SINCE, _ALARMS, _LAST_ALARM, _LAST, _LOWEST = range(11)
-_N_PARTS = 11  # numbers of a key
+_LAST_HUGE, _N_PARTS = 11, 12  # of which key's row no mean can be taken; numbers of a key
+_MOST = 1100 * _A_DOUBLING  # no size of a loss is further from that of 1
 
 
 class LossMonitor(BaseEstimator):
@@ -34,7 +36,8 @@ class LossMonitor(BaseEstimator):
         How many rows of a key pass at least, on average, before a false alarm.
     recent : int, default=100
         Over how many rows of a key the recent loss is a mean: the weight of a row fades by
-        1 - 1/recent with each that follows.
+        1 - 1/recent with each that follows. One that is infinite, or too large for sums of so
+        many, makes it infinite for as many rows.
 
     Attributes
     ----------
@@ -57,6 +60,9 @@ class LossMonitor(BaseEstimator):
     *Cost.* Some tens of microseconds a row. Losses are kept as counts of their sizes, in steps of a
     twelfth, from the least positive one since the last alarm to the largest: 64 bytes for each
     factor of two between these, some kilobytes a key. They may be in any unit.
+
+    *Files.* :func:`~sklearn_okl.save` and :func:`~sklearn_okl.to_bytes` take a monitor as they take
+    a model, so that its alarms outlive the process too.
 
     References
     ----------
@@ -91,6 +97,56 @@ class LossMonitor(BaseEstimator):
     def __sklearn_is_fitted__(self):
         return "_state" in vars(self)
 
+    def __getstate__(self):
+        return super().__getstate__() | self._held()
+
+    def _held(self):
+        """Return the attributes as files have them: dicts there have no tuples as keys."""
+        if "_state" not in vars(self):
+            return vars(self)
+        of_keys = list(self._state["keys"].values())
+        numbers, counts, evidence = zip(*of_keys, strict=True) if of_keys else ((), (), ())
+        state = self._state | {
+            "keys": list(self._state["keys"]),
+            "numbers": np.array(numbers).reshape(-1, _N_PARTS),
+            "counts": np.concatenate([np.zeros(0, dtype=np.int64), *counts]),
+            "n_counts": np.array([len(some) for some in counts], dtype=np.int64),
+            "evidence": np.array(evidence).reshape(-1, len(_POWERS)),
+        }
+        return vars(self) | {"_state": state}
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if "_state" not in vars(self):
+            return
+        state = dict(self._state)
+        numbers, counts, n, evidence = (
+            state.pop(name) for name in ("numbers", "counts", "n_counts", "evidence")
+        )
+        is_one_a_key = n.shape == (len(set(state["keys"])),) and (n >= 0).all()
+        if not is_one_a_key or n.sum() != len(counts):
+            raise ValueError("A monitor in a file counts other losses than it has. Begin anew.")
+        counts = np.split(counts, np.cumsum(n)[:-1]) if len(n) else []
+        parts = zip(numbers.copy(), map(np.copy, counts), evidence.copy(), strict=True)
+        state["keys"] = dict(zip(state["keys"], map(list, parts), strict=True))
+        self._state = state
+
+    def _look_over(self):
+        """Fail where a monitor, as one from a file, holds what no losses leave behind."""
+        self._validate_params()
+        if "_state" not in vars(self):
+            return
+        state, t = self._state, self._state["t"]
+        if state.keys() != {"t", "keys", "alarms"} or type(t) is not int or t < 0:
+            raise ValueError("it counts no losses")
+        if not all(alarm in state["keys"] for alarm in state["alarms"]):
+            raise ValueError("its alarms are of keys that it does not know")
+        names = [name for name in state["keys"] if name is not None]
+        if len(names) < len(state["keys"]) - 1 or (names and _names(names) != names):
+            raise ValueError("its keys are none")
+        if not all(_is_sound(*one, t) for one in state["keys"].values()):
+            raise ValueError("it holds numbers that no losses leave behind")
+
     def update(
         self, losses: ArrayLike, *, keys: ArrayLike | None = None, held: ArrayLike | None = None
     ) -> Self:
@@ -102,7 +158,8 @@ class LossMonitor(BaseEstimator):
             At least 0, such as squared errors, in the order in which labels came.
         keys : array-like of shape (n_samples,) or (n_samples, k), default=None
             Whose they are: text, numbers or tuples of these, as ``keys_`` of
-            :class:`~sklearn_okl.KeyedRegressor` has them. Several columns make tuples.
+            :class:`~sklearn_okl.KeyedRegressor` has them. Several columns make tuples, and missing
+            ones are refused.
         held : array-like of shape (n_samples,), default=None
             Whether the interval of a row held its target.
 
@@ -149,11 +206,14 @@ class LossMonitor(BaseEstimator):
         numbers = numbers.reshape(-1, _N_PARTS).T
         with np.errstate(invalid="ignore"):
             coverage = numbers[_HELD] / numbers[_TOLD]
+            recent = numbers[_RECENT] / numbers[_WEIGHT]
+        is_huge = numbers[_N] - numbers[_LAST_HUGE] < self.recent
+        recent[is_huge & (numbers[_LAST_HUGE] > 0.0)] = np.inf
         return {
             "key": names,
             "n_rows": numbers[_N].astype(int),
             "mean_loss": numbers[_SUM] / numbers[_N],
-            "recent_loss": numbers[_RECENT] / numbers[_WEIGHT],
+            "recent_loss": recent,
             "coverage": coverage,
             "n_alarms": numbers[_ALARMS].astype(int),
             "last_alarm": numbers[_LAST_ALARM].astype(int),
@@ -180,8 +240,11 @@ class LossMonitor(BaseEstimator):
         (numbers, _, evidence), fading = one, 1.0 - 1.0 / self.recent
         numbers[_N] += 1.0
         numbers[_SUM] += loss
-        numbers[_RECENT] = fading * numbers[_RECENT] + loss
-        numbers[_WEIGHT] = fading * numbers[_WEIGHT] + 1.0
+        is_huge = loss > 0.9 * np.finfo(float).max / self.recent
+        numbers[_RECENT] = fading * numbers[_RECENT] + (0.0 if is_huge else loss)
+        numbers[_WEIGHT] = fading * numbers[_WEIGHT] + (not is_huge)
+        if is_huge:
+            numbers[_LAST_HUGE] = numbers[_N]
         numbers[_LAST] = now
         if within == within:
             numbers[_TOLD] += 1.0
@@ -199,19 +262,31 @@ class LossMonitor(BaseEstimator):
 
 
 def _names(keys):
-    """Return keys as a list, those of several columns as tuples."""
-    found = np.asarray(keys, dtype=object)
-    names = found.tolist()
-    if found.ndim == 2:
-        names = [row[0] if len(row) == 1 else tuple(row) for row in names]
-    for name in names:
-        try:
-            hash(name)
-        except TypeError:
-            raise TypeError(
-                f"keys holds {name!r}, which is no key: give text, numbers or tuples of these."
-            ) from None
+    """Return keys as models of keys have them: a list, those of several columns as tuples."""
+    if isinstance(keys, (list, tuple)) and keys and isinstance(keys[0], list):
+        keys = [tuple(key) if isinstance(key, list) else key for key in keys]
+    names, _ = Keys(None).split(np.empty((len(keys), 0)), keys)
     return names
+
+
+def _is_sound(numbers, counts, evidence, t):
+    """Tell whether what is known of a key can be, after t losses."""
+    rows = numbers[[_N, _TOLD, _HELD, _SINCE, _ALARMS, _LAST_ALARM, _LAST, _LAST_HUGE]]
+    return (
+        numbers.shape == (_N_PARTS,)
+        and evidence.shape == _POWERS.shape
+        and counts.dtype.kind == "i"
+        and len(counts) <= 2 * _MOST
+        and abs(numbers[_LOWEST]) <= _MOST
+        and (rows >= 0.0).all()
+        and (rows <= t).all()
+        and (numbers[[_SUM, _RECENT, _WEIGHT]] >= 0.0).all()
+        and np.isfinite(numbers[[_RECENT, _WEIGHT]]).all()
+        and (counts >= 0).all()
+        and counts.sum() <= numbers[_SINCE]
+        and (evidence >= 0.0).all()
+        and np.isfinite(evidence).all()
+    )
 
 
 def _no_smaller(one, loss):

@@ -1,6 +1,7 @@
 """How the entries of keys stand in a file, and those of keys that have gone there."""
 
 import json
+import os
 import struct
 import zlib
 from contextlib import closing
@@ -71,12 +72,16 @@ def unpacked(row, trusted=(), max_bytes=MOST_BYTES):
     return Entry(n_rows, last, Record(inverse, rest, rows), first)
 
 
-def fetched(path, keys):
-    """Return the entries of those keys that have gone to a file, by key."""
+def fetched(path, keys, mark):
+    """Return the entries of those keys that have gone to a file, by key, if it has that mark."""
     found, keys = {}, {text_of(key): key for key in keys}
-    if not Path(path).exists():  # nothing was committed yet
+    if not keys:
         return found
-    names = list(keys)
+    if not Path(path).exists():
+        raise FileNotFoundError(
+            f"{path} does not exist, and keys of this model are stored there. Put the file back; "
+            "where it has been moved, load the model from it, or set_params(store=...)."
+        )
     try:
         with closing(sqlite().connect(path)) as file:
             (version,) = file.execute("PRAGMA user_version").fetchone()
@@ -85,14 +90,43 @@ def fetched(path, keys):
                     f"store={str(path)!r} is no store of this version. Give the path of one; Store "
                     "brings one of an older version up to date."
                 )
-            for low in range(0, len(names), _MOST_ASKED):
-                some = names[low : low + _MOST_ASKED]
-                marks = ", ".join("?" * len(some))
-                for row in file.execute(f"SELECT {COLUMNS} FROM away WHERE key IN ({marks})", some):
-                    found[keys[row[0]]] = unpacked(row)
+            if mark_of(file) != mark:
+                raise ValueError(
+                    f"{path} is not the file that keys of this model are stored in, or another "
+                    "model was committed to it since. Give the path of that file as store."
+                )
+            for row in _rows(file, COLUMNS, "away", list(keys)):
+                found[keys.pop(row[0])] = unpacked(row)
+            if any(_rows(file, "key", "keys", list(keys))):  # which have come back meanwhile
+                raise ValueError(
+                    f"{path} is ahead of this model, or behind it: it holds keys as of another "
+                    "commit than that which this model knows of. Load the model from the store."
+                )
     except (sqlite().DatabaseError, *DAMAGES) as error:
         raise damaged(path, error) from error
     return found
+
+
+def _rows(file, columns, table, names):
+    """Yield what a table of an open file holds of keys with these names."""
+    for low in range(0, len(names), _MOST_ASKED):
+        some = names[low : low + _MOST_ASKED]
+        marks = ", ".join("?" * len(some))
+        yield from file.execute(f"SELECT {columns} FROM {table} WHERE key IN ({marks})", some)
+
+
+def mark_of(file):
+    """Return the number of the model whose keys have gone to an open file; 0: no number yet."""
+    return file.execute("PRAGMA application_id").fetchone()[0]
+
+
+def set_mark(file, known):
+    """Return the mark of an open file, which is to be that known to a model, or a new one."""
+    if known and mark_of(file) == known:
+        return known
+    mark = 1 + int.from_bytes(os.urandom(3), "little")
+    file.execute(f"PRAGMA application_id = {mark}")
+    return mark
 
 
 def damaged(path, error, what="damaged: {}. Take an older copy"):

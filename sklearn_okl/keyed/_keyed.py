@@ -29,7 +29,6 @@ from ..base import OnlineRegressor, SwapMixin, described_structure
 from ..base._answers import asked_quietly, told
 from ..base._intercept import LAST_JUDGED
 from ..untuned.many import whole
-from ._away import fetched
 from ._bank import bank_of
 from ._call import CallByKey
 from ._entries import Entries
@@ -39,6 +38,7 @@ from ._lives import is_alive, lives_of, outnumbered, overdue
 from ._merged import MergesKeys
 from ._one_row import forecast_one, learn_one
 from ._record import Record
+from ._stored import bring_back, check_records, resolved
 from ._teaching import begun, check_estimator_of_keys, copied, fitting, labelled, taught
 from ._together import learn_in_rounds, may_learn_together
 from ._trial import look_over
@@ -73,8 +73,10 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
     store : str or path-like, default=None
         Path of a :class:`Store`. Keys that go by `max_keys` or `idle` go there with the next
         ``Store(path).commit(model)``, and come back with their next row, or where a forecast of
-        theirs is asked for: the forecasts are those of a model with no limit. None: their models
-        are lost.
+        theirs is asked for: the forecasts are those of a model with no limit. A relative path
+        is looked up from where the first row is learnt. Where the file has been moved, set the new
+        path; a file without these keys is refused, and so is None. None from the first: their
+        models are lost.
 
     Attributes
     ----------
@@ -131,6 +133,7 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
     def __setstate__(self, state):
         super().__setstate__(state)
         if "_state" in vars(self):
+            self._state.setdefault("home", None)  # which older files do not have
             check_records(self, "The model")
 
     def __sklearn_tags__(self):
@@ -191,7 +194,7 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
             If no row of the key has been learnt, or it has gone.
         """
         state = dict(self._fitted_state("model_of"))
-        self._bring_back(state, [key])
+        bring_back(self, state, [key])
         entry = state["entries"].get(key)
         if entry is None or not is_alive(entry.last, state["t"], self._limit()):
             raise KeyError(f"{key!r} is no key of this model: no row of it is known.")
@@ -203,28 +206,6 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
     def _limit(self):
         """Return after how many rows a key is lost: who goes to a store is not."""
         return self._as_built("idle") if self.store is None else None
-
-    def _bring_back(self, state, names):
-        """Put among the entries those of keys that have gone to the store, or are about to."""
-        if self.store is None or not (state["n_stored"] or len(state["leaving"])):
-            return
-        missing = [key for key in dict.fromkeys(names) if state["entries"].place(key) is None]
-        back = {key: state["leaving"].get(key) for key in missing}
-        back = {key: entry for key, entry in back.items() if entry is not None}
-        state["leaving"] = state["leaving"].changed({}, back)
-        asked = [key for key in missing if key not in back]
-        found = fetched(self.store, asked) if state["n_stored"] else {}
-        if found:
-            if any(entry.last > state["t"] for entry in found.values()):
-                raise ValueError(
-                    f"{self.store} is ahead of this model, which has learnt {state['t']} rows. "
-                    "Load the model from the store, or give a store of its own."
-                )
-            check_entries(self, state["bank"], found.items(), self.store)
-            back |= shaped(self, found)
-            state["n_stored"] -= len(found)
-        if back:
-            state["entries"] = state["entries"].changed(back)
 
     def _as_built(self, name):
         """Return a parameter as it was when the first row came."""
@@ -329,6 +310,8 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
             "n_dropped": 0,
             "leaving": Entries(),  # keys on their way to the store
             "n_stored": 0,  # and those that are there
+            # `store`, the path that it meant with the first row, and the mark of that file
+            "home": None if self.store is None else (str(self.store), resolved(self.store), 0),
         }
 
     def _learn_rows(self, state, names, X, y, params, verb):
@@ -365,7 +348,7 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         In `n_rows` (n,), if given, is written how many rows each key had had.
         """
         t = state["t"]
-        self._bring_back(state, names)
+        bring_back(self, state, names)
         if bank is not None and y.shape == (1,):
             found = self._learn_one(state, bank, names[0], X, y, params, n_rows)
             if found is not None:
@@ -476,7 +459,7 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         check_columns(self, X, reset=False)
         state, bank = dict(state), self._bank()
         names, X = self._read_keys(state, X, keys)
-        self._bring_back(state, names)
+        bring_back(self, state, names)
         is_initial = state["initial"] is not None and bool(state["kinds"])
         if is_initial:
             self._refuse_laws(verb)
@@ -536,28 +519,3 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
 def blas_of(n):
     """Return one thread of BLAS for n rows; of one row its products are too small for more."""
     return one_blas_thread if n > 1 else nullcontext()
-
-
-def check_records(keyed, holder):
-    """Refuse records from a file that have another size than the others."""
-    for name in ("entries", "leaving"):
-        check_entries(keyed, keyed._state["bank"], keyed._state[name].items(), holder)
-
-
-def check_entries(keyed, shared, entries, holder):
-    """Do so with some entries by key."""
-    bank = keyed._bank()
-    for key, entry in entries:
-        if type(entry.model) is Record and not (
-            bank is not None and shared is not None and bank.fits(entry, shared)
-        ):
-            raise ValueError(f"{holder} is damaged: the key {key!r} has another size than others.")
-
-
-def shaped(keyed, entries):
-    """Return entries from a file, by key, with the rows of young keys as rows."""
-    bank, shared = keyed._bank(), keyed._state["bank"]
-    return {
-        key: bank.shaped(entry, shared) if type(entry.model) is Record else entry
-        for key, entry in entries.items()
-    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from contextlib import closing
 from numbers import Integral
 from pathlib import Path
@@ -18,14 +17,17 @@ from ._away import (
     check_sum,
     damaged,
     key_of,
+    mark_of,
     packed,
+    set_mark,
     sqlite,
     summed,
     text_of,
     unpacked,
 )
 from ._entries import Entries
-from ._keyed import Keyed, check_records, shaped
+from ._inner import changed, keyed_in, refuse_others
+from ._stored import check_records, home_of, resolved, shaped
 from ._waiting import divided, read_back, with_rows
 
 _TABLES = """
@@ -98,6 +100,10 @@ class Store:
                 model.partial_fit(X, y)
                 store.commit(model, number)
 
+    *Wrappers.* Keys go from a :class:`KeyedRegressor` that is the estimator of a wrapper, or the
+    last step of a pipeline, at any depth. A model that holds one with a `store` elsewhere is
+    refused.
+
     *Damage.* Each key has a checksum, and so has the rest: a file is refused whose bytes are others
     than those that were written.
 
@@ -122,6 +128,7 @@ class Store:
         self, path: str | PathLike, *, trusted: Any = (), max_bytes: int = MOST_BYTES
     ) -> None:
         self.path, self.trusted, self.max_bytes = Path(path), trusted, max_bytes
+        self._whole_path = resolved(path)
         self._written = None  # key -> mark, as the file has it; None: nobody has looked
         self._written_rows = {}  # number -> row that waits
         self._is_closed = False
@@ -208,26 +215,30 @@ class Store:
         ------
         ValueError
             If the batch was committed before: it has been learnt twice. Load the model again.
-            Nothing is written.
+            Nothing is written. Or if keys of the model are stored in another file.
         OSError
             If the file has been removed, or cannot be written.
         """
         self._check_commit(model, batch)
-        keyed = _keyed_in(model)
+        keyed = keyed_in(model)
         entries = Entries() if keyed is None else keyed._state["entries"]
-        leaving, n_stored = self._away(keyed)
+        is_here, leaving, n_stored = self._away(keyed)
         settled = {"leaving": Entries(), "n_stored": n_stored + len(leaving)} if leaving else {}
         known = self._written, self._written_rows
         written, written_rows = ({}, {}) if self._written is None else known
         waiting, asked, others = divided(model, written_rows)
-        rest = _changed(with_rows(model, others), settled | {"entries": Entries()})
+        # nothing of a file is asked of a model that is looked at, so that it knows of no keys there
+        home = (str(keyed.store), self._whole_path, n_stored + len(leaving)) if is_here else None
+        shut = {"entries": Entries(), "n_stored": 0, "home": home}
+        rest = changed(with_rows(model, others), settled | shut)
+        refuse_others(rest)
         shell = to_bytes(rest, trusted=self.trusted)
         now = entries.marks()
-        changed = [(key, entries.get(key)) for key in now if written.get(key) is not now[key]]
+        new = [(key, entries.get(key)) for key in now if written.get(key) is not now[key]]
         gone = [(text_of(key),) for key in written if key not in now]
         rows, away = (
             [packed(key, entry, self.trusted) for key, entry in some]
-            for some in (changed, leaving.items())
+            for some in (new, leaving.items())
         )
         try:
             self._file.execute("BEGIN IMMEDIATE")
@@ -243,6 +254,9 @@ class Store:
                     f"Batch {batch} is not above {last}, the last that was committed: its rows "
                     "would count twice. Load the model again, and leave out batches up to there."
                 )
+            if is_here:
+                mark = self._check_mark(keyed)
+                settled |= {"home": (str(keyed.store), self._whole_path, mark)}
             self._write_keys(rows, gone, away, n_stored)
             self._write_rows(asked, [(one,) for one in written_rows if one not in waiting])
             kept = last if batch is None else int(batch)
@@ -257,7 +271,7 @@ class Store:
                 raise OSError(f"{self.path} could not be written: {error}.") from error
             raise
         self._written, self._written_rows, self._written_at = now, waiting, version
-        if settled:
+        if any(keyed._state[name] != part for name, part in settled.items()):
             keyed._state = keyed._state | settled
         return self
 
@@ -293,7 +307,7 @@ class Store:
         if isinstance(model, type) or not hasattr(model, "__dict__"):
             raise TypeError(f"commit wants a model, got {model!r}.")
         self._check_open()
-        if not self.path.exists():
+        if not Path(self._whole_path).exists():
             raise FileNotFoundError(
                 f"{self.path} has been removed. Open a Store anew, which makes another file, and "
                 "commit to that."
@@ -304,12 +318,35 @@ class Store:
             raise ValueError(f"batch={batch} is beyond 64 bits. Number the batches one by one.")
 
     def _away(self, keyed):
-        """Return the entries that a model hands over, and how many it has handed over before."""
-        if keyed is None or keyed.store is None:
-            return {}, 0
-        if Path(keyed.store).resolve() != self.path.resolve():
-            return {}, 0  # they wait for a commit to their own
-        return dict(keyed._state["leaving"].items()), keyed._state["n_stored"]
+        """Return if keys go to this file, the entries that do now, and how many are there."""
+        n_stored, leaving = (
+            (0, {}) if keyed is None else (keyed._state["n_stored"], keyed._state["leaving"])
+        )
+        if keyed is None or (keyed.store is None and not (n_stored or len(leaving))):
+            return False, {}, 0
+        path, _ = home_of(keyed, keyed._state)
+        if path != self._whole_path and (n_stored or resolved(keyed.store) != self._whole_path):
+            if n_stored:
+                raise ValueError(
+                    f"{n_stored} keys of this model are stored in {path}, not in {self.path}, "
+                    f"which would be without them. Commit to Store({path!r}), or, where the file "
+                    f"has been moved here, say so: set_params(store={str(self.path)!r})."
+                )
+            return False, {}, 0  # they wait for a commit to their own
+        return True, dict(leaving.items()), n_stored
+
+    def _check_mark(self, keyed):
+        """Return the mark of the file, which is to be that of a model whose keys are there."""
+        _, known = home_of(keyed, keyed._state)
+        if not keyed._state["n_stored"]:
+            return set_mark(self._file, known)
+        if mark_of(self._file) != known:
+            raise ValueError(
+                f"{self.path} is not the file that keys of this model are stored in, or another "
+                f"model was committed to it since: it holds none of the {keyed._state['n_stored']} "
+                "keys that the model knows of. Load the model that is in it."
+            )
+        return known
 
     def load(self) -> Any:
         """Return the model as of the last commit.
@@ -317,12 +354,13 @@ class Store:
         Returns
         -------
         model : estimator object
+            If its keys go to this file, its `store` is where the file is now.
 
         Raises
         ------
         ValueError
-            If nothing was committed yet, or the file is damaged. Where another process holds it,
-            it is an OSError.
+            If nothing was committed yet, the file is damaged, or lacks keys that have gone from the
+            model. Where another process holds it, it is an OSError.
         """
         self._check_open()
         try:
@@ -333,6 +371,8 @@ class Store:
                 for row in () if found is None else rows:
                     entries[key_of(row[0])] = unpacked(row, *given)
             waiting = self._file.execute("SELECT * FROM waiting ORDER BY number").fetchall()
+            (n_away,) = self._file.execute("SELECT count(*) FROM away").fetchone()
+            mark = mark_of(self._file)
             if found is not None:
                 check_sum(len(entries), len(waiting), *found)
         except (sqlite().DatabaseError, *DAMAGES) as error:
@@ -340,12 +380,12 @@ class Store:
         if found is None:
             raise ValueError(f"{self.path} holds no model yet: commit one first.")
         model = from_bytes(found[1], trusted=self.trusted, max_bytes=self.max_bytes)
-        keyed = _keyed_in(model)
+        keyed = keyed_in(model)
         if keyed is not None:
             keyed._state["entries"] = Entries().changed(entries)
             check_records(keyed, self.path)
             entries = Entries().changed(shaped(keyed, entries))
-            keyed._state["entries"] = entries
+            keyed._state |= {"entries": entries} | self._home_here(keyed, n_away, mark)
         try:
             self._written_rows = read_back(model, waiting)
         except (ValueError, *DAMAGES) as error:
@@ -353,22 +393,18 @@ class Store:
         self._written, self._written_at = {} if keyed is None else entries.marks(), version
         return model
 
-
-def _keyed_in(model):
-    """Return the fitted model of keys that a model is, or holds as `estimator_`."""
-    inner = vars(model).get("estimator_", model)
-    return inner if isinstance(inner, Keyed) and "_state" in vars(inner) else None
-
-
-def _changed(model, parts):
-    """Return a copy of a model some parts of whose state are others; of keys it has a state."""
-    inner = _keyed_in(model)
-    if inner is None:
-        return model
-    twin = copy.copy(inner)
-    twin._state = inner._state | parts
-    if inner is model:
-        return twin
-    model = copy.copy(model)
-    model.estimator_ = twin
-    return model
+    def _home_here(self, keyed, n_away, mark):
+        """Point a model that has been read at this file, where its keys have gone to it."""
+        home, n_stored = keyed._state["home"], keyed._state["n_stored"]
+        if home is not None:
+            n_stored = home[-1]
+        elif not n_stored:  # or what older versions wrote, who kept no such record
+            return {}
+        if n_stored != n_away:
+            raise ValueError(
+                f"{self.path} holds {n_away} of the {n_stored} keys that have gone from its model: "
+                "the others are lost, or in another file. Take an older copy."
+            )
+        if keyed.store is None or resolved(keyed.store) != self._whole_path:
+            keyed.store = str(self.path)
+        return {"n_stored": n_stored, "home": (str(keyed.store), self._whole_path, mark)}

@@ -22,6 +22,9 @@ def look_over(model):
         raise ValueError("it holds other things than models by key do")
     if not all(type(state[name]) is int and state[name] >= 0 for name in _COUNTS):
         raise ValueError("it counts by what is no whole number")
+    home = state["home"]
+    if home is not None and [type(part) for part in home] != [str, str, int]:
+        raise ValueError("its keys have gone to what is no file")
     shape = vars(model).get("_shape", ())
     if not (isinstance(shape, tuple) and all(type(n) is int and n >= 0 for n in shape)):
         raise ValueError("it is of targets of no shape")

@@ -1,9 +1,12 @@
 """Losses by key, and an alarm that is false no more often than is said."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
-from sklearn_okl import KeyedRegressor
+from sklearn_okl import KeyedRegressor, Store, from_bytes, load, save, to_bytes
 from sklearn_okl.evaluation import LossMonitor
 
 
@@ -144,9 +147,109 @@ def test_what_is_no_loss_is_refused():
             monitor.update(losses)
     with pytest.raises(ValueError, match="inconsistent"):
         monitor.update([1.0, 2.0], keys=["a"])
-    with pytest.raises(TypeError, match="which is no key"):
+    with pytest.raises(TypeError, match="Keys are text or numbers"):
         monitor.update([1.0, 2.0], keys=[("a", {}), ("b", {})])
     assert monitor.n_losses_ == 1
     with pytest.raises(AttributeError, match="before the first"):
         LossMonitor().health()
     assert monitor.update([np.inf, 0.0]).n_losses_ == 3
+
+
+@pytest.mark.parametrize("huge", [np.inf, 1.5e308])
+@pytest.mark.parametrize("size", [1, 9, 60])
+def test_a_loss_beyond_numbers_fades_as_others_do(huge, size):
+    rng = np.random.default_rng(size)
+    losses = rng.random(60)
+    losses[[0, 20, 21]] = huge
+    monitor = LossMonitor(recent=10)
+    for low in range(0, 60, size):
+        recent = monitor.update(losses[low : low + size]).health()["recent_loss"][0]
+        n = min(low + size, 60)
+        assert np.isfinite(recent) == (n not in {*range(1, 11), *range(21, 32)})
+    finite = losses < huge
+    weights = 0.9 ** np.arange(60)[::-1]
+    assert np.isclose(recent, np.average(losses[finite], weights=weights[finite]))
+
+
+@pytest.mark.parametrize("missing", [np.nan, np.inf, None])
+def test_keys_that_are_missing_are_refused_as_models_of_keys_do(missing):
+    monitor = LossMonitor().update([1.0], keys=[2.0])
+    for keys in ([missing, 2.0], np.array([2.0, missing], dtype=object), [(1, missing), (1, 2)]):
+        with pytest.raises(ValueError, match="a key that is missing"):
+            monitor.update([1.0, 2.0], keys=keys)
+    assert list(monitor.health()["key"]) == [2.0]
+
+
+def test_keys_are_one_whatever_they_come_in():
+    monitor = LossMonitor().update(np.ones(2), keys=[["a", 1], ["b", 2]])
+    monitor.update(np.ones(2), keys=np.array([["a", 1], ["b", 2]], dtype=object))
+    monitor.update(np.ones(2), keys=[(np.str_("a"), np.int64(1)), ("b", 2)])
+    assert list(monitor.health()["key"]) == [("a", 1), ("b", 2)]
+    assert LossMonitor().update([], keys=[]).n_losses_ == 0
+
+
+NAMES = {
+    "none": lambda keys: None,
+    "text": lambda keys: [f"k{key}" for key in keys],
+    "numbers": lambda keys: keys,
+    "tuples": lambda keys: [(f"k{key}", int(key)) for key in keys],
+}
+
+
+def same(one, two):
+    for a, b in zip(one.health().values(), two.health().values(), strict=True):
+        assert a.tolist() == b.tolist() or np.array_equal(a, b, equal_nan=True)
+    assert one.alarms_ == two.alarms_
+
+
+@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+def test_a_monitor_goes_into_a_file_beside_the_model(tmp_path, names):
+    rng = np.random.default_rng(0)
+    losses, keys = rng.normal(size=900) ** 2, rng.integers(3, size=900)
+    losses[400:] *= 50.0
+    losses[[3, 500]] = 0.0, np.inf
+    monitor = LossMonitor(alarm_every=100)
+    assert from_bytes(to_bytes(monitor)).get_params() == monitor.get_params()
+    for low, high in [(0, 1), (1, 450), (450, 600)]:
+        some = slice(low, high)
+        monitor.update(losses[some], keys=names(keys[some]), held=losses[some] < 3.0)
+        save(monitor, tmp_path / "monitor.skops")
+        others = [load(tmp_path / "monitor.skops"), from_bytes(to_bytes(monitor))]
+        with Store(tmp_path / "monitor.db") as store:
+            others += [store.commit(monitor).load(), pickle.loads(pickle.dumps(monitor))]
+        for other in others:
+            same(other, monitor)
+            twin = copy.deepcopy(monitor)
+            for one in (other, twin):
+                one.update(losses[600:], keys=names(keys[600:]))
+            same(other, twin)
+    assert monitor.health()["n_alarms"].sum() > 0
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("t", -1),
+        ("t", 3),
+        ("keys", ["a", float("nan")]),
+        ("keys", ["a", "a"]),
+        ("alarms", ["c"]),
+        ("numbers", np.full((2, 12), np.nan)),
+        ("numbers", np.full((2, 12), 1e9)),  # sizes at which counts would fill the memory
+        ("numbers", np.ones((2, 3))),
+        ("counts", -np.ones(9, dtype=np.int64)),
+        ("n_counts", np.array([1, 10**6])),
+        ("n_counts", np.array([9])),
+        ("evidence", np.full((2, 3), np.inf)),
+    ],
+)
+def test_monitors_of_strangers_are_looked_at(monkeypatch, part, value):
+    monitor = LossMonitor().update(np.arange(9.0), keys=list("abababaab"))
+    spoilt = monitor._held()
+    n = len(spoilt["_state"]["counts"])
+    value = value[:1].repeat(n) if part == "counts" else value
+    spoilt["_state"] = spoilt["_state"] | {part: value}
+    monkeypatch.setattr(LossMonitor, "_held", lambda _: spoilt)
+    content = to_bytes(monitor)
+    with pytest.raises(ValueError, match="The content"):
+        from_bytes(content)

@@ -130,8 +130,15 @@ def test_keys_of_another_model_do_not_come_back(tmp_path):
         store.commit(KeyedRegressor(store=path).fit(X, y, keys=keys))
         later = KeyedRegressor(VAWRegressor(), max_keys=1, store=path).fit(X, y, keys=keys)
         store.commit(later)
+        with pytest.raises(ValueError, match="not the file that keys"):
+            other.predict(X[:1], keys=["k1"])
+        former = pickle.loads(pickle.dumps(later))
+        back, some = [later.keys_[0]] * 2, np.arange(2)
+        store.commit(later.partial_fit(X[some], y[some], keys=["k2", "k3"]))
+        store.commit(later.partial_fit(X[some], y[some], keys=back))
+        store.commit(later.partial_fit(X[:1], y[:1], keys=["k1"]))
     with pytest.raises(ValueError, match="ahead of this model"):
-        other.predict(X[:1], keys=["k1"])
+        former.predict(X[:1], keys=["k2"])
 
 
 def test_what_is_no_store_is_refused(tmp_path):
