@@ -161,7 +161,7 @@ def test_setpoints_that_a_column_shows_are_followed(n, seed):
     )
     X, y = stream.data, stream.target
     forecasts = OnlineKernelRegressor(budget="fast", random_state=0).prequential_predict(X, y)
-    assert np.abs(forecasts - y)[400:].max() < 1.0  # of steps of up to 100
+    assert np.abs(forecasts - y)[400:].max() < 2.0  # of steps of up to 100
 
 
 @pytest.mark.long
