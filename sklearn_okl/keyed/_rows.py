@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping
 from decimal import Decimal
-from inspect import signature
 from numbers import Integral, Real
 
 import numpy as np
@@ -21,31 +19,12 @@ from ..features._columns import is_missing
 from ._fields import are_numbers, kept, may_be_text, refuse_others
 from ._keyed import Keyed
 from ._keys import Keys
+from ._river import KnownToRiver
 from ._teaching import copied
 
 
-class _OfInit:
-    """The signature of `__init__`, for a class with a `__new__`, whose own old Pythons show."""
-
-    def __get__(self, instance, owner):
-        found = signature(owner.__init__)
-        return found.replace(parameters=list(found.parameters.values())[1:])
-
-
-class _KnownToRiver:
-    """What River, where it is loaded, takes for a class of its own."""
-
-    __signature__ = _OfInit()
-
-    def __new__(cls, *args, **kwargs):
-        base = sys.modules.get("river.base")
-        if base is not None:
-            (base.Classifier if cls._kind[0] == "classifier" else base.Regressor).register(cls)
-        return super().__new__(cls)
-
-
 @inherit_documentation
-class RowByRow(BaseEstimator, _KnownToRiver):
+class RowByRow(KnownToRiver, BaseEstimator):
     """Base: rows come as dicts, one by one.
 
     Parameters
@@ -76,7 +55,6 @@ class RowByRow(BaseEstimator, _KnownToRiver):
         "max_pending": [Interval(Integral, 1, None, closed="left")],
         "max_age": [Interval(Integral, 1, None, closed="left"), None],
     }
-    _supervised = True  # River asks for it
 
     def __init__(
         self, estimator: Any = None, *, max_pending: int = 10_000, max_age: int | None = None
@@ -414,7 +392,8 @@ class RowRegressor(RowByRow):
     pandas, and each costs a millisecond.
 
     *River.* Where River is loaded, it takes this for a regressor of its own:
-    ``river.evaluate.progressive_val_score`` and its pipelines work.
+    ``river.evaluate.progressive_val_score``, its pipelines and its ensembles work. A clone of
+    River's wrapper around a model that has learnt has learnt, too.
 
     Examples
     --------

@@ -307,6 +307,45 @@ def test_river_takes_it():
     assert evaluate.progressive_val_score(iter(labels), classes, metrics.Accuracy()).get() > 0.6
 
 
+@pytest.mark.long
+def test_rivers_own_programs_copy_and_wrap_it():
+    """It had no `clone`: ensembles, one-vs-rest, retraining and copies of pipelines failed."""
+    pytest.importorskip("river")
+    from river import drift, ensemble, evaluate, metrics, multiclass, preprocessing, utils
+
+    dicts, _, _, y = rows(60)
+    data = list(zip([{"u": x["u"], "v": x["v"]} for x in dicts], y.tolist(), strict=True))
+    line = preprocessing.StandardScaler() | RowRegressor(VAWRegressor())
+    line.learn_one(*data[0])
+    line.learn_one(*data[1])
+    fresh = line.clone({"RowRegressor": {"estimator__alpha": 3.0}})["RowRegressor"]
+    assert (fresh.n_samples_seen_, fresh.estimator.alpha, fresh._multiclass) == (0, 3.0, False)
+    same = line.clone(include_attributes=True)
+    assert same.predict_one(data[2][0]) == line.predict_one(data[2][0]) != 0.0
+    same.learn_one(*data[2])
+    assert line["RowRegressor"].n_samples_seen_ == 2
+    bagging = ensemble.BaggingRegressor(RowRegressor(VAWRegressor()), n_models=3, seed=1)
+    for model in (line.clone(), bagging):
+        assert evaluate.progressive_val_score(iter(data), model, metrics.MSE()).get() < np.var(y)
+    yes = RowClassifier(classes=[False, True])
+    labels = [(x, target > 0) for x, target in data]
+    for model in (
+        ensemble.ADWINBaggingClassifier(yes, n_models=3, seed=1),
+        drift.DriftRetrainingClassifier(yes, drift.binary.DDM()),
+        multiclass.OneVsRestClassifier(yes),
+    ):
+        score = evaluate.progressive_val_score(iter(labels), model, metrics.Accuracy())
+        assert score.get() > 0.6
+    grid = utils.expand_param_grid(RowRegressor(VAWRegressor()), {"max_age": [1, 2]})
+    assert [model.max_age for model in grid] == [1, 2]
+    states = evaluate.iter_progressive_val_score(
+        iter(data), fresh, metrics.MSE(), step=30, measure_memory=True
+    )
+    assert all(state["Memory"] > 0 for state in states)
+    with pytest.raises(ValueError, match="not a mutable attribute"):
+        fresh.mutate({"max_age": 3})
+
+
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
