@@ -3,15 +3,18 @@
 import copy
 import inspect
 import pickle
+from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 
 from sklearn_okl import (
     KeyedRegressor,
+    OnlineKernelClassifier,
     OnlineKernelRegressor,
     RowClassifier,
     RowRegressor,
@@ -21,6 +24,7 @@ from sklearn_okl import (
     make_streaming_pipeline,
     to_bytes,
 )
+from sklearn_okl.keyed import _gaps
 
 
 def rows(n=80, seed=0):
@@ -167,6 +171,67 @@ def test_what_a_field_holds_is_open_while_it_has_been_gaps(gap, values):
         other = "c" if values != "ab" else 1.0
         with pytest.raises(ValueError, match="a column is of one kind"):
             model.learn_one({"x": 1.0, "kind": other}, 1.0)
+
+
+TINY = OnlineKernelRegressor(budget="tiny", random_state=0)
+
+
+def hour(t):
+    return datetime(2026, 1, 1) + timedelta(hours=t)
+
+
+@pytest.mark.long(every=5)
+@pytest.mark.parametrize("key", [None, "d"])
+@pytest.mark.parametrize(("n_gaps", "is_read"), [(1, False), (3, True)])
+def test_a_field_of_gaps_may_turn_out_to_hold_dates(key, n_gaps, is_read):
+    """A first row without its date refused dates for ever; a column of NaT took them."""
+    pd = pytest.importorskip("pandas")
+    estimator = TINY if key is None else KeyedRegressor(TINY, key=key)
+    model, x = RowRegressor(estimator), {} if key is None else {"d": "new"}
+    if key is not None:
+        other = x | {"d": "old", "x": 1.0, "t": hour(0)}
+        model.learn_one(other, 1.0)
+    given = [hour(t) if t >= n_gaps else None for t in range(40)]
+    for t, when in enumerate(given):
+        model.learn_one(x | {"x": t % 3, "t": when}, float(t % 24 > 12))
+        if is_read and t == n_gaps - 1:
+            model = from_bytes(to_bytes(model))
+    X = pd.DataFrame({"x": np.arange(40.0) % 3, "t": pd.to_datetime(pd.Series(given))})
+    alone = clone(TINY).partial_fit(X, 1.0 * (np.arange(40) % 24 > 12))
+    for when in (hour(50), None, pd.NaT, np.datetime64("NaT")):
+        asked = pd.DataFrame({"x": [1.0], "t": pd.to_datetime([when])})
+        found = model.predict_one(x | {"x": 1.0, "t": when})
+        assert found == pytest.approx(alone.predict(asked)[0], abs=1e-9)
+    assert model.n_samples_seen_ == 40 + (key is not None)
+
+
+@pytest.mark.long
+def test_dates_after_very_many_gaps_are_days(monkeypatch):
+    pytest.importorskip("pandas")
+    monkeypatch.setattr(_gaps, "_MOST", 4)
+    estimator = OnlineKernelClassifier(budget="tiny", lags=0, random_state=0)
+    model = RowClassifier(estimator, classes=[0, 1])
+    for t in range(60):
+        day = 7 * t % 40
+        model.ask(t, {"t": hour(24 * day) if t > 7 else None})
+        model.tell(t, int(day > 19))
+        assert len(model._known_of_fields["rows"]) == (t + 1 if t < 4 else 0)
+    model = from_bytes(to_bytes(model))
+    asked = [model.predict_one({"t": hour(24 * t)}) for t in (3, 37)]
+    assert asked == [0, 1]
+
+
+@pytest.mark.parametrize("gap", [None, float("nan"), "pd.NA", "pd.NaT", np.datetime64("NaT")])
+def test_gaps_of_all_kinds_are_gaps_where_the_first_row_held_numbers(gap):
+    """pd.NA was said to be text or a date."""
+    pd = pytest.importorskip("pandas")
+    gap = {"pd.NA": pd.NA, "pd.NaT": pd.NaT}.get(gap, gap) if isinstance(gap, str) else gap
+    model = RowRegressor(TINY).learn_one({"a": 1.0, "b": 2.0}, 1.0)
+    expected = model.predict_one({"a": 1.0})
+    assert model.predict_one({"a": 1.0, "b": gap}) == expected
+    model.ask(0, {"a": 1.0, "b": gap})
+    model.tell(0, 1.0)
+    assert model.n_samples_seen_ == 2
 
 
 @pytest.mark.parametrize(("limits", "left"), [({"max_pending": 7}, 7), ({"max_age": 5}, 5)])
@@ -354,6 +419,7 @@ def test_rivers_own_programs_copy_and_wrap_it():
         (lambda m: m._pending.update({0: ({"a": 1.0}, None, "1")}), "counts no rows"),
         (lambda m: m._pending.update({0: ({"b": 1.0}, None, 1)}), "has fields"),
         (lambda m: setattr(m, "_first_fields", 1.0), "fields are no list"),
+        (lambda m: setattr(m, "_known_of_fields", {"rows": []}), "known of its fields"),
         (lambda m: setattr(m, "_learnt", None), "counts no rows"),
         (lambda m: setattr(m, "_given_up", -1), "counts no rows"),
         (lambda m: setattr(m, "max_age", "x"), "max_age"),
