@@ -11,9 +11,10 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
 from .._documentation import explained_by, inherit_documentation
-from .._types import Any, Array
+from .._types import Any, Array, ArrayLike
 from .._validation import named_classes, sorted_together
 from ..aggregators._likelihoods import or_equal
+from ..base._distributions import DistributionVerbs, checked_coverages
 from ._row_by_row import RowByRow
 
 
@@ -86,18 +87,15 @@ class RowRegressor(RowByRow):
         found = self._answer("predict", x, key)
         return 0.0 if found is None else found
 
-    @explained_by(predict_one)
-    def interval_one(self, x: Mapping, coverage: float = 0.9, *, key: Any = None) -> Array:
+    @explained_by(DistributionVerbs.predict_interval, predict_one)
+    def interval_one(
+        self, x: Mapping, coverage: float | ArrayLike = 0.9, *, key: Any = None
+    ) -> Array:
         """Return an interval for the target of one row; changes nothing.
-
-        Parameters
-        ----------
-        coverage : float, default=0.9
-            Share of targets to be held.
 
         Returns
         -------
-        interval : ndarray of shape (2,)
+        interval : ndarray of shape ([n_levels,] 2)
             Low and high end; infinite before the first row. The estimator needs a
             `predict_interval`, as :class:`OnlineKernelRegressor` has one.
         """
@@ -105,8 +103,10 @@ class RowRegressor(RowByRow):
             raise AttributeError(
                 f"{type(self._unfitted()).__name__} has no intervals. OnlineKernelRegressor has."
             )
-        found = self._answer("predict_interval", x, key, coverage)
-        return np.array([-math.inf, math.inf]) if found is None else found
+        levels = checked_coverages(coverage)
+        found = self._answer("predict_interval", x, key, levels)
+        ends = np.array([-math.inf, math.inf])
+        return np.tile(ends, (*levels.shape, 1)) if found is None else found
 
 
 @inherit_documentation

@@ -320,6 +320,20 @@ def test_gaps_text_and_intervals_as_the_estimator_takes_them():
     assert low < high
 
 
+@pytest.mark.parametrize("is_learnt", [False, True])
+def test_levels_and_shapes_of_intervals_are_those_of_a_model_that_has_learnt(is_learnt):
+    """Before the first row no level was looked at, and several had one interval."""
+    model = RowRegressor(TINY)
+    if is_learnt:
+        model.learn_one({"a": 1.0}, 1.0).learn_one({"a": 2.0}, 1.5)
+    for wrong in (-3, [0.5, 2.0], "much", float("nan"), None):
+        with pytest.raises((ValueError, TypeError), match="coverage"):
+            model.interval_one({"a": 1.0}, wrong)
+    assert model.interval_one({"a": 1.0}).shape == (2,)
+    assert model.interval_one({"a": 1.0}, [0.5, 0.9]).shape == (2, 2)
+    assert np.isinf(model.interval_one({"a": 1.0}, [0.5, 0.9])).all() == (not is_learnt)
+
+
 def test_a_failed_row_and_a_copy_leave_the_model():
     dicts, _, _, y = rows(10)
     model = RowRegressor(KeyedRegressor(key="key"))
