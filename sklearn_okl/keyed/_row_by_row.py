@@ -15,7 +15,7 @@ from ..features._columns import is_missing
 from ._fields import are_numbers, kept, may_be_text, refuse_others
 from ._gaps import Gaps, are_gaps
 from ._keyed import Keyed
-from ._keys import Keys
+from ._keys import Keys, values_of
 from ._river import KnownToRiver
 from ._teaching import copied
 
@@ -333,8 +333,9 @@ class RowByRow(KnownToRiver, BaseEstimator):
         missing = [name for name in names if x.get(name) is None]
         if missing:
             raise ValueError(f"The row has no field {missing[0]!r}, which is its key.")
+        parts = [values_of([x[name]], f"The field {name!r}")[0] for name in names]
         if names:
-            key = x[names[0]] if len(names) == 1 else tuple(x[name] for name in names)
+            key = parts[0] if len(names) == 1 else tuple(parts)
         if key is None:
             return {}
         if "estimator_" not in vars(self):  # which will refuse them itself

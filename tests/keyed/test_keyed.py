@@ -26,6 +26,7 @@ from sklearn_okl import (
     make_streaming_pipeline,
     save,
 )
+from sklearn_okl.evaluation import LossMonitor
 
 SCALED = make_streaming_pipeline(RunningStandardScaler(), VAWRegressor(fit_intercept=True))
 
@@ -186,7 +187,10 @@ def test_keys_in_columns_are_the_keys_beside_them(kind):
         ([1, 2], "one type"),
         (None, "keys= is missing"),
         (np.array(["2024-01-01", "2024-01-02"], dtype="datetime64[D]"), "dates"),
-        ([["x"], ["y"]], "holds a list"),
+        ([[["x"]], [["y"]]], "holds a list"),
+        (np.array(1), "one value"),
+        ([("a", 1), ("b", 2)], "have 2 columns, and those before had 1"),
+        ([("a", 1), ("b",)], "different lengths"),
     ],
 )
 def test_keys_that_are_none_are_refused_and_leave_the_model(keys, message):
@@ -199,6 +203,34 @@ def test_keys_that_are_none_are_refused_and_leave_the_model(keys, message):
         with pytest.raises((ValueError, TypeError), match=message):
             call()
     assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda keys: [list(key) for key in keys],
+        lambda keys: tuple(map(np.array, keys)),
+        lambda keys: pd.MultiIndex.from_tuples(keys),
+        lambda keys: pd.Series(keys, index=range(4, 4 + len(keys))),
+        lambda keys: pd.DataFrame(keys),
+        lambda keys: np.array(keys),
+        lambda keys: LossMonitor().update(np.ones(len(keys)), keys=keys).health()["key"],
+    ],
+)
+def test_keys_of_several_columns_come_in_any_container(given):
+    """Lists, indices and series of tuples were refused, and what `health` says of keys."""
+    names, X, y = stream(120)
+    keys = [(t % 2, t) for t in np.unique(names, return_inverse=True)[1].tolist()]
+    expected = KeyedRegressor().fit(X, y, keys=keys)
+    if len(given(keys)) == len(keys):
+        model = KeyedRegressor().fit(X, y, keys=given(keys))
+        assert model.keys_ == expected.keys_
+        assert_allclose(model.predict(X, keys=given(keys)), expected.predict(X, keys=keys))
+    few = expected.keys_
+    asked = expected.predict(X[: len(few)], keys=given(few))
+    assert_allclose(asked, expected.predict(X[: len(few)], keys=few))
+    with pytest.raises(ValueError, match="have 3 columns, and those before had 2"):
+        expected.predict(X[:1], keys=[(1, 2, 3)])
 
 
 def test_what_key_names_is_checked():
@@ -222,6 +254,8 @@ def test_what_key_names_is_checked():
         KeyedRegressor(FOGDClassifier()).fit(X, y)
     with pytest.raises(KeyError, match="no key"):
         KeyedRegressor(key=0).fit(X, y).model_of(5)
+    with pytest.raises(TypeError, match="is no key: give text"):
+        KeyedRegressor(key=0).fit(X, y).model_of([1])
 
 
 def test_a_bad_row_of_one_key_leaves_all_models_as_they_were():

@@ -3,7 +3,7 @@
 import copy
 import inspect
 import pickle
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
@@ -126,6 +126,16 @@ def test_what_no_estimator_can_use_is_refused_when_asked(bad, is_learnt, estimat
             with pytest.raises((TypeError, ValueError), match="key"):
                 model.ask(0, row | {"key": key})
     assert model.n_pending_ == 0
+
+
+@pytest.mark.parametrize("bad", [float("nan"), date(2026, 1, 1), [1], 1j])
+@pytest.mark.parametrize("key", ["d", ["d", "site"]])
+def test_a_field_that_holds_no_key_is_named(bad, key):
+    """The message spoke of keys=, which nobody had given."""
+    for model in (RowRegressor(KeyedRegressor(key=key)),) * 2:
+        with pytest.raises((ValueError, TypeError), match=r"^The field 'd' holds"):
+            model.ask(0, {"x": 1.0, "d": bad, "site": 1})
+        model.learn_one({"x": 1.0, "d": 7, "site": 1}, 1.0)
 
 
 @pytest.mark.parametrize("value", [np.True_, np.float32(1.0), Decimal(1), Fraction(1), np.int64(1)])
