@@ -141,19 +141,16 @@ def _columns_of(keys, n):
 
 def _parts_of(keys):
     """Return the columns of keys one after another: those that have parts are one a column each."""
-    if hasattr(keys, "to_list"):  # pandas, polars
-        found = keys.to_list()
-    else:
-        found = keys if isinstance(keys, (list, tuple)) else np.asarray(keys).tolist()
-    if not (len(found) and _has_parts(found[0])):
+    if not _has_parts(next(iter(keys), None)):
         return [keys]
+    found = list(keys)
     if len({len(key) if _has_parts(key) else 0 for key in found}) > 1:
         raise ValueError("The keys in keys= have different lengths. Give each as many parts.")
     return [list(part) for part in zip(*found, strict=True)]
 
 
 def _has_parts(key):
-    return isinstance(key, (tuple, list)) or getattr(key, "ndim", 0) == 1
+    return isinstance(key, (tuple, list)) or len(getattr(key, "shape", ())) == 1
 
 
 def values_of(column, where):
