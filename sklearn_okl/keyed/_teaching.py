@@ -21,11 +21,16 @@ def copied(model):
 def begun(estimator, classes):
     """Return a fresh model, and what its first call is told."""
     model = clone(estimator)
+    return model, told(model, classes)
+
+
+def told(model, classes):
+    """Return what the first call of a model is told of the classes there are."""
     if classes is None:
-        return model, {}
+        return {}
     parameters = signature(model.partial_fit).parameters.values()
     takes = any(one.name == "classes" or one.kind is one.VAR_KEYWORD for one in parameters)
-    return model, {"classes": classes.copy()} if takes else {}
+    return {"classes": np.array(classes)} if takes else {}
 
 
 def taught(model, X, y, params, verb, nothing):
