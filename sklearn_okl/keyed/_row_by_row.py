@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
+from itertools import islice, takewhile
 from numbers import Integral
 
 import numpy as np
@@ -18,6 +20,9 @@ from ._keyed import Keyed
 from ._keys import Keys, values_of
 from ._river import KnownToRiver
 from ._teaching import copied
+
+_JUDGED = 32  # labels told by which it is judged how late they come
+_LATEST = 1000  # rows that wait and are counted then
 
 
 @inherit_documentation
@@ -85,7 +90,7 @@ class RowByRow(KnownToRiver, BaseEstimator):
         rows = list(self._waiting().values())
         if not all(len(row) == 3 and isinstance(row[0], Mapping) for row in rows):
             raise ValueError("rows that wait are none")
-        counts += [asked for _, _, asked in rows]
+        counts += [asked for _, _, asked in rows] + list(vars(self).get("_late", []))
         known = vars(self).get("_known_of_fields")
         if known is not None and not are_gaps(known, vars(self).get("fields_", [])):
             raise ValueError("what is known of its fields is no such thing")
@@ -212,8 +217,17 @@ class RowByRow(KnownToRiver, BaseEstimator):
                 f"max_age={self.max_age}). Nothing is learnt."
             )
         x, key, _ = self._waiting()[id]
+        late, before = self._lateness(id), len(vars(self).get("_late", []))
         self.learn_one(x, y, key=key)
-        self._pending = self._without(id)
+        vars(self).update({"_pending": self._without(id)} | ({"_late": late} if late else {}))
+        usual = int(np.median(late)) if before < len(late) == _JUDGED else 0
+        if usual:
+            warnings.warn(
+                f"Labels are late, by {usual} in rows of their key, and the estimator has "
+                f"label_delay=0: it takes all of them for known. Give it label_delay={usual}.",
+                UserWarning,
+                stacklevel=2,
+            )
         return self
 
     @explained_by(tell)
@@ -248,6 +262,18 @@ class RowByRow(KnownToRiver, BaseEstimator):
             return id in self._waiting()
         except TypeError as error:
             raise TypeError(f"id={id!r} is {error}: give text, a number or a tuple.") from error
+
+    def _lateness(self, id):
+        """Return by how many rows of their keys the first labels were late, this one the last."""
+        found, estimator = vars(self).get("_late", []), self._unfitted()
+        estimator = estimator._unfitted() if isinstance(estimator, Keyed) else estimator
+        is_told = getattr(estimator, "label_delay", None) != 0 or not getattr(estimator, "lags", 1)
+        if is_told or len(found) >= _JUDGED:
+            return found
+        x, key, asked = self._waiting()[id]
+        mine, latest = self._keys(x, key), reversed(self._waiting().values())
+        later = takewhile(lambda row: row[2] > asked, islice(latest, _LATEST))
+        return [*found, sum(self._keys(*row[:2]) == mine for row in later)]
 
     def _waiting(self):
         return vars(self).get("_pending", {})

@@ -37,6 +37,9 @@ class RowRegressor(RowByRow):
     first row holds text, dates or gaps, which may become text, rows are handed on as frames of
     pandas, and each costs a millisecond.
 
+    *Late labels.* An estimator with a `label_delay` is to be told by how many rows of their key
+    labels are late. If that is 0 where most of the first 32 are late `tell` warns of it, once.
+
     *River.* Where River is loaded, it takes this for a regressor of its own:
     ``river.evaluate.progressive_val_score``, its pipelines and its ensembles work. A clone of
     River's wrapper around a model that has learnt has learnt, too.
@@ -127,6 +130,8 @@ class RowClassifier(RowByRow):
     Notes
     -----
     *Cost.*
+
+    *Late labels.*
 
     *River.*
 

@@ -79,16 +79,11 @@ def labelled(error, key):
 
 
 def check_estimator_of_keys(estimator, of_classes):
-    """Refuse what is no estimator that learns from a stream, or learns late."""
+    """Refuse what is no estimator that learns from a stream."""
     right = is_classifier(estimator) if of_classes else is_regressor(estimator)
     if isinstance(estimator, type) or not right or not hasattr(estimator, "partial_fit"):
         what = "classifier" if of_classes else "regressor"
         raise TypeError(
             f"estimator={estimator!r} is not an instance of a {what} with 'partial_fit'. Give one "
             "that learns from a stream."
-        )
-    if getattr(estimator, "label_delay", 0):
-        raise ValueError(
-            "The estimator has a label_delay, which counts the rows of its own key, while labels "
-            "come late by the rows of all. Give it none; RowRegressor waits for labels."
         )

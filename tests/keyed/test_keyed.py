@@ -18,6 +18,7 @@ from sklearn_okl import (
     ImproperLogisticClassifier,
     KeyedClassifier,
     KeyedRegressor,
+    OnlineKernelClassifier,
     OnlineKernelRegressor,
     RefitRegressor,
     RunningStandardScaler,
@@ -72,6 +73,48 @@ def test_equal_to_separate_models_whatever_the_cut(estimator, size):
     )
     for key, known in models.items():
         assert np.allclose(model.model_of(key).predict(X), known.predict(X), atol=1e-10)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("size", [1, 40, 200])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        OnlineKernelRegressor(budget="tiny", random_state=0, label_delay=2),
+        make_streaming_pipeline(RunningStandardScaler(), RefitRegressor(label_delay=2)),
+    ],
+    ids=["tiny", "refit"],
+)
+@pytest.mark.parametrize("prior", [None, "pooled"])
+def test_late_labels_of_each_key_are_those_of_separate_models(estimator, size, prior):
+    """An estimator with a label_delay was refused, and none could be told that labels are late."""
+    keys, X, y = stream(200, seed=1)
+    y = y + 10.0
+    expected, age, models = np.zeros(len(y)), np.zeros(len(y), dtype=int), {}
+    for key in np.unique(keys):
+        mine = np.flatnonzero(keys == key)
+        models[key], age[mine] = clone(estimator), np.arange(len(mine))
+        expected[mine] = models[key].prequential_predict(X[mine], y[mine])
+    model = KeyedRegressor(estimator, prior=prior)
+    found, is_known = in_calls(model, keys, X, y, size), age > 2
+    assert_allclose(found[is_known], expected[is_known], atol=1e-9)
+    pooled = clone(estimator).prequential_predict(X, y) if prior else np.zeros(len(y))
+    assert_allclose(found[~is_known], pooled[~is_known], atol=1e-9)
+    asked = model.predict(X[-20:], keys=keys[-20:])
+    alone = [models[k].predict(x[None])[0] for k, x in zip(keys[-20:], X[-20:], strict=True)]
+    assert_allclose(asked, alone, atol=1e-9)
+
+
+@pytest.mark.long
+def test_late_labels_of_a_classifier_a_key():
+    estimator = OnlineKernelClassifier(budget="tiny", random_state=0, label_delay=2)
+    keys, X, y = stream(120, seed=1)
+    labels = np.where(y > 0, "up", "down")
+    model, classes = KeyedClassifier(estimator), ["down", "up"]
+    found = model.prequential_predict_proba(X, labels, classes, keys=keys)
+    mine = np.flatnonzero(keys == "a")
+    alone = clone(estimator).prequential_predict_proba(X[mine], labels[mine], classes=classes)
+    assert_allclose(found[mine[3:]], alone[3:], atol=1e-9)
 
 
 def test_a_new_key_is_forecast_by_all_rows_before_it():
@@ -248,8 +291,8 @@ def test_what_key_names_is_checked():
             KeyedRegressor(key=key).fit(X, y)
     with pytest.raises(ValueError, match="one of the two"):
         KeyedRegressor(key=0).fit(X, y, keys=["a", "b"])
-    with pytest.raises(ValueError, match="label_delay"):
-        KeyedRegressor(RefitRegressor(label_delay=2)).fit(X, y)
+    with pytest.raises(ValueError, match=r"label_delay counts rows of a key.*prior='pooled'"):
+        KeyedRegressor(RefitRegressor(label_delay=2), prior="init").fit(X, y)
     with pytest.raises(TypeError, match="instance of a regressor"):
         KeyedRegressor(FOGDClassifier()).fit(X, y)
     with pytest.raises(KeyError, match="no key"):

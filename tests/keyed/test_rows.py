@@ -3,6 +3,7 @@
 import copy
 import inspect
 import pickle
+import warnings
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -342,6 +343,48 @@ def test_levels_and_shapes_of_intervals_are_those_of_a_model_that_has_learnt(is_
     assert model.interval_one({"a": 1.0}).shape == (2,)
     assert model.interval_one({"a": 1.0}, [0.5, 0.9]).shape == (2, 2)
     assert np.isinf(model.interval_one({"a": 1.0}, [0.5, 0.9])).all() == (not is_learnt)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("key", [None, "d"])
+def test_who_is_told_that_labels_are_late_forecasts_so_and_who_is_not_is_warned(key):
+    """Targets that alternate, known one row late, were forecast the wrong way round."""
+    rng, errors = np.random.default_rng(0), {}
+    for delay in (0, 1):
+        estimator = clone(TINY).set_params(label_delay=delay)
+        model = RowRegressor(KeyedRegressor(estimator, key=key) if key else estimator)
+        found, names = [], "ab" if key else "a"
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            for t in range(120):
+                for name in names:
+                    x = {"x": rng.normal()} | ({"d": name} if key else {})
+                    low, high = model.interval_one(x) if t > 60 else (0.0, 0.0)
+                    error = model.ask((name, t), x) - 10.0 * (t % 2)
+                    found.append((error * error, low <= 10.0 * (t % 2) <= high))
+                    if t > 0:
+                        noise = 0.1 * rng.normal()
+                        model.tell((name, t - 1), 10.0 * ((t - 1) % 2) + noise)
+                    if t == 10:
+                        model = from_bytes(to_bytes(model))
+        errors[delay] = np.mean(found[-60:], axis=0)
+        words = [str(one.message) for one in said]
+        assert len(words) == (not delay)
+        assert delay or "Give it label_delay=1" in words[0]
+    assert errors[0][0] > 50.0
+    assert errors[1][0] < 0.1
+    assert errors[1][1] > 0.7 > errors[0][1]
+
+
+@pytest.mark.parametrize("given", [{"label_delay": 0, "lags": 0}, {"label_delay": 2}])
+def test_who_need_not_know_of_late_labels_is_not_warned(given):
+    model = RowRegressor(OnlineKernelRegressor(budget="tiny", random_state=0, **given))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for t in range(40):
+            model.ask(t, {"x": t % 3})
+            if t > 1:
+                model.tell(t - 2, t % 5)
 
 
 def test_a_failed_row_and_a_copy_leave_the_model():
