@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 from numbers import Integral
 
 import numpy as np
@@ -42,8 +42,8 @@ class RowByRow(KnownToRiver, BaseEstimator):
     Attributes
     ----------
     fields_ : list of str
-        The names of the fields, in the order of the first row learnt; if rows waited then, of the
-        first of these.
+        The names of the fields, in the order of the first row learnt; where the estimator takes
+        gaps, those of rows that waited then, too, in the order in which they were asked.
     estimator_ : estimator object
         The fitted estimator, which is not to be taught by anybody else. One of keys gets the keys
         beside the rows: the fields that its `key` names are no features.
@@ -84,8 +84,6 @@ class RowByRow(KnownToRiver, BaseEstimator):
     def _look_over(self):
         """Fail where a model, as one from a file, holds rows or an estimator that are none."""
         self._validate_params()
-        if not isinstance(vars(self).get("_first_fields", []), list):
-            raise ValueError("its fields are no list")
         counts = [self.n_given_up_, self.n_samples_seen_, vars(self).get("_asked", 0)]
         rows = list(self._waiting().values())
         if not all(len(row) == 3 and isinstance(row[0], Mapping) for row in rows):
@@ -130,7 +128,8 @@ class RowByRow(KnownToRiver, BaseEstimator):
         x : dict of str to number, text, date or None
             The row. Fields may come in any order. One that is missing, or
             None, is a gap: it is NaN for the estimator, which may refuse it. A field that the first
-            row did not have is an error; which these are is open until a row is learnt, or waits.
+            row learnt did not have is an error, but for those of rows that waited then, if the
+            estimator takes gaps.
             A field is of the kind of its first value; of dates before which 256 rows had gaps the
             days are taken as a number.
         y : number, or label
@@ -142,16 +141,15 @@ class RowByRow(KnownToRiver, BaseEstimator):
         -------
         self : object
         """
-        row, _, n_learnt = self._row(x), self._keys(x, key), self.n_samples_seen_
-        target, fields, framed = self._label(y), self._fields(x), hasattr(row, "columns")
+        fields, _ = self._known_fields(x), self._keys(x, key)
+        target, everyones = self._label(y), self._fields_of_all(x)
         try:
-            model, known = self._taught(row, x, target, key, framed and self._gaps(fields))
-        except ValueError as error:
-            raise self._naming_gaps(error, x) from error
-        news = {"estimator_": model, "fields_": fields, "_is_framed": framed}
-        if framed:
-            news["_known_of_fields"] = known.after(n_learnt, x, key, *target.tolist())
-        vars(self).update(news, _learnt=n_learnt + 1)
+            news = self._learnt_with(everyones, x, target, key)
+        except ValueError:
+            if everyones == fields:
+                raise
+            news = self._learnt_with(fields, x, target, key)  # without what is a gap here
+        vars(self).update(news)
         return self
 
     @explained_by(learn_one)
@@ -171,7 +169,7 @@ class RowByRow(KnownToRiver, BaseEstimator):
         Raises
         ------
         ValueError
-            If a row of this id is waiting already.
+            If a row of this id is waiting already, or the estimator could not learn the row.
         """
         self._validate_params()
         if self.waits(id):
@@ -179,6 +177,7 @@ class RowByRow(KnownToRiver, BaseEstimator):
                 f"A row with id={id!r} is waiting for its label already. Give each row its own id."
             )
         forecast, asked = self.predict_one(x, key=key), vars(self).get("_asked", 0) + 1
+        self._refuse_never(x, key)
         oldest = 0 if self.max_age is None else asked - self.max_age
         waiting = self._waiting()
         left = waiting.copy()  # far faster than one made row by row
@@ -188,10 +187,7 @@ class RowByRow(KnownToRiver, BaseEstimator):
             del left[name]
         given_up = self.n_given_up_ + len(waiting) - len(left)
         left[id] = (kept(x), key, asked)
-        news = {"_pending": left, "_asked": asked, "_given_up": given_up}
-        if "estimator_" not in vars(self):
-            news["_first_fields"] = self._fields(x)
-        vars(self).update(news)
+        vars(self).update(_pending=left, _asked=asked, _given_up=given_up)
         return forecast
 
     @explained_by(learn_one)
@@ -283,6 +279,32 @@ class RowByRow(KnownToRiver, BaseEstimator):
         del kept[id]
         return kept
 
+    def _refuse_never(self, x, key):
+        """Refuse a row before the first that a fresh estimator would refuse, whatever its label."""
+        if "estimator_" in vars(self):
+            return
+        row = self._row(x)
+        if hasattr(row, "columns") or not np.isfinite(row).all():
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    self._with_row(None, row, x, self._some_label(), key)
+            except ValueError as error:
+                raise self._naming_gaps(error, x) from error
+
+    def _learnt_with(self, fields, x, target, key):
+        """Return the attributes of a model that has learnt a row, with these fields."""
+        row, n_learnt = self._row(x, fields), self.n_samples_seen_
+        is_framed = hasattr(row, "columns")
+        try:
+            model, known = self._taught(row, x, target, key, is_framed and self._gaps(fields))
+        except ValueError as error:
+            raise self._naming_gaps(error, x) from error
+        news = {"estimator_": model, "fields_": fields, "_is_framed": is_framed}
+        if is_framed:
+            news["_known_of_fields"] = known.after(n_learnt, x, key, *target.tolist())
+        return news | {"_learnt": n_learnt + 1}
+
     def _gaps(self, fields):
         return Gaps(vars(self).get("_known_of_fields"), fields)
 
@@ -298,14 +320,14 @@ class RowByRow(KnownToRiver, BaseEstimator):
         if gaps.may_begin_anew(self.n_samples_seen_) and not vars(known).get("store"):
             model, anew = None, Gaps(gaps.turned(names, "dates"), gaps.fields)
             for one, its_key, y in [*gaps.known["rows"], [x, key, *target.tolist()]]:
-                row = self._row(one, anew)
+                row = self._row(one, gaps.fields, anew)
                 model = self._with_row(model, row, one, self._label(y), its_key)
             return model, anew
         try:
             return self._with_row(known, row, x, target, key), gaps
         except ValueError:
             days = Gaps(gaps.turned(names, "days"), gaps.fields)
-            return self._with_row(known, self._row(x, days), x, target, key), days
+            return self._with_row(known, self._row(x, days.fields, days), x, target, key), days
 
     def _with_row(self, model, row, x, target, key):
         """Return a copy of a model, or a fresh one, that has learnt a row."""
@@ -369,18 +391,20 @@ class RowByRow(KnownToRiver, BaseEstimator):
         return {"keys": [key]}
 
     def _fields(self, x):
-        """Return the names of the fields: those of the first row learnt, or that waits, or of this.
-
-        Where nothing was learnt and nothing waits the fields of rows that have gone bind nobody.
-        """
+        """Return the names of the fields: those of the first row learnt, or of this one."""
         known = vars(self).get("fields_")
-        if known is None and self._waiting():
-            known = vars(self).get("_first_fields")
         return known or [name for name in x if name not in self._key_fields()]
 
-    def _row(self, x, gaps=None):
+    def _fields_of_all(self, x):
+        """Return the same, and before a row is learnt those of all that wait, too."""
+        if "estimator_" in vars(self) or not self._waiting():
+            return self._fields(x)
+        rows = [*(row for row, _, _ in self._waiting().values()), x]
+        return list(dict.fromkeys(chain.from_iterable(map(self._fields, rows))))
+
+    def _row(self, x, fields=None, gaps=None):
         """Return a row as the estimator takes it: numbers, or a frame if there may be text."""
-        fields = self._known_fields(x)
+        fields = self._known_fields(x) if fields is None else fields
         values = list(map(x.get, fields))
         of_numbers = are_numbers(values)
         if not of_numbers:
@@ -417,14 +441,9 @@ class RowByRow(KnownToRiver, BaseEstimator):
             raise ValueError("The row has no fields, besides its key.")
         new = x.keys() - set(fields) - set(self._key_fields())
         if new:
-            advice = (
-                "begin anew with all fields in the first row"
-                if "estimator_" in vars(self)
-                else "forget the rows that wait: nothing was learnt yet"
-            )
             raise ValueError(
                 f"The row has fields {sorted(map(str, new))} that the first row did not have, "
-                f"{fields}. Leave them out, or {advice}."
+                f"{fields}. Leave them out, or begin anew with all fields in the first row."
             )
         return fields
 

@@ -75,6 +75,9 @@ class RowRegressor(RowByRow):
             raise ValueError(f"y={y!r} is no target: give a number.")
         return np.array([target])
 
+    def _some_label(self):
+        return np.zeros(1)
+
     def _classes(self):
         return {}
 
@@ -168,6 +171,9 @@ class RowClassifier(RowByRow):
 
     def _label(self, y):
         return np.array([y])
+
+    def _some_label(self):
+        return self._classes()["classes"][:1]
 
     def _classes(self):
         with sorted_together():
