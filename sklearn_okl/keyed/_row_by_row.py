@@ -431,6 +431,8 @@ class RowByRow(KnownToRiver, BaseEstimator):
             return np.array([values], dtype=np.float64)  # None is NaN
         except OverflowError as error:
             raise ValueError(f"The row holds a number beyond float64: {error}.") from error
+        except ValueError as error:
+            raise ValueError(f"The row holds what is no number of float64: {error}.") from error
 
     def _known_fields(self, x):
         """Return the names of the fields; refuse a row that has others, or none."""

@@ -71,6 +71,8 @@ class RowRegressor(RowByRow):
             target = float(y) if is_number else math.nan
         except OverflowError:
             target = math.inf
+        except ValueError:  # a NaN that signals
+            target = math.nan
         if not math.isfinite(target):
             raise ValueError(f"y={y!r} is no target: give a number.")
         return np.array([target])

@@ -290,8 +290,11 @@ def test_numbers_beyond_float64_and_ids_that_are_no_names():
     model.ask("a", {"x": 1.0})
     with pytest.raises(ValueError, match="beyond float64"):
         model.learn_one({"x": 10**400}, 1.0)
-    with pytest.raises(ValueError, match="is no target"):
-        model.learn_one({"x": 1.0}, 10**400)
+    for wrong in (10**400, Decimal("sNaN"), Decimal("NaN"), Decimal("Infinity")):
+        with pytest.raises(ValueError, match="is no target"):
+            model.learn_one({"x": 1.0}, wrong)
+    with pytest.raises(ValueError, match="is no number of float64"):
+        model.learn_one({"x": Decimal("sNaN")}, 1.0)
     for call in (model.forget, lambda id: model.ask(id, {"x": 1.0}), lambda id: model.tell(id, 1)):
         with pytest.raises(TypeError, match=r"id=\[1\] is unhashable"):
             call([1])
