@@ -62,8 +62,8 @@ def refuse_other_kinds(keys, kinds):
     mine = [{_KINDS[kind] for kind in set(map(type, column))} for column in columns]
     if len(mine) != len(kinds):
         raise ValueError(
-            f"The keys, such as {first!r}, have {len(mine)} columns, and those before had "
-            f"{len(kinds)}. Give as many in each call."
+            f"The number of columns of keys, such as {first!r}, is {len(mine)}, and was "
+            f"{len(kinds)} before. Give as many in each call."
         )
     if mine != [{kind} for kind in kinds]:
         found = " and ".join(" or ".join(sorted(kind)) for kind in mine)
@@ -136,6 +136,8 @@ def _columns_of(keys, n):
         columns = _parts_of(keys)
     if len(keys) != n:
         raise ValueError(f"There are {len(keys)} keys for {n} rows. Give one for each row.")
+    if not columns:
+        raise ValueError("The keys in keys= have no columns. Give each a value, or several.")
     return [values_of(column, "keys=") for column in columns]
 
 

@@ -381,13 +381,15 @@ class RowByRow(KnownToRiver, BaseEstimator):
         missing = [name for name in names if x.get(name) is None]
         if missing:
             raise ValueError(f"The row has no field {missing[0]!r}, which is its key.")
-        parts = [values_of([x[name]], f"The field {name!r}")[0] for name in names]
         if names:
+            parts = [values_of([x[name]], f"The field {name!r}")[0] for name in names]
             key = parts[0] if len(names) == 1 else tuple(parts)
+        elif isinstance(key, (tuple, list)):
+            key = tuple(values_of([part], "key=")[0] for part in key)
+        elif key is not None:
+            key = values_of([key], "key=")[0]
         if key is None:
             return {}
-        if "estimator_" not in vars(self):  # which will refuse them itself
-            Keys(None).split(np.zeros((1, 1)), [key])
         return {"keys": [key]}
 
     def _fields(self, x):

@@ -232,7 +232,9 @@ def test_keys_in_columns_are_the_keys_beside_them(kind):
         (np.array(["2024-01-01", "2024-01-02"], dtype="datetime64[D]"), "dates"),
         ([[["x"]], [["y"]]], "holds a list"),
         (np.array(1), "one value"),
-        ([("a", 1), ("b", 2)], "have 2 columns, and those before had 1"),
+        ([(), ()], "no columns"),
+        (np.empty((2, 0)), "no columns"),
+        ([("a", 1), ("b", 2)], "is 2, and was 1 before"),
         ([("a", 1), ("b",)], "different lengths"),
     ],
 )
@@ -272,7 +274,7 @@ def test_keys_of_several_columns_come_in_any_container(given):
     few = expected.keys_
     asked = expected.predict(X[: len(few)], keys=given(few))
     assert_allclose(asked, expected.predict(X[: len(few)], keys=few))
-    with pytest.raises(ValueError, match="have 3 columns, and those before had 2"):
+    with pytest.raises(ValueError, match="is 3, and was 2 before"):
         expected.predict(X[:1], keys=[(1, 2, 3)])
 
 
