@@ -50,6 +50,10 @@ class Gaps:
                 values[name] = moment / pd.Timedelta(days=1)
         return list(values.values())
 
+    def rows(self):
+        """Return the first rows, with their keys and targets, as they came."""
+        return [[_with_dates(x), key, target] for x, key, target in self.known["rows"]]
+
     def may_begin_anew(self, n_learnt):
         """Tell whether all rows learnt so far are at hand."""
         return len(self.known["rows"]) == n_learnt
@@ -63,7 +67,7 @@ class Gaps:
         return self.known | {
             "unseen": unseen,
             "dates": self.known["dates"] + dates,
-            "rows": [*rows, [kept(x), key, target]] if is_kept else [],
+            "rows": [*rows, [_written(kept(x)), key, target]] if is_kept else [],
         }
 
 
@@ -77,6 +81,21 @@ def are_gaps(known, fields):
         and isinstance(known["rows"], list)
         and all(isinstance(row, list) and len(row) == 3 for row in known["rows"])
     )
+
+
+def _written(x):
+    """Return a row as files take it without trust: a date is a list of one text, its wall time."""
+    import pandas as pd
+
+    dates = {name: pd.Timestamp(value) for name, value in x.items() if _is_date(value)}
+    return x | {name: [date.tz_localize(None).isoformat()] for name, date in dates.items()}
+
+
+def _with_dates(x):
+    import pandas as pd
+
+    texts = {name: value for name, value in x.items() if isinstance(value, list)}
+    return x | {name: pd.Timestamp(*text) for name, text in texts.items()}
 
 
 def _is_date(value):

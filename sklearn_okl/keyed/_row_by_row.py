@@ -92,7 +92,7 @@ class RowByRow(KnownToRiver, BaseEstimator):
         known = vars(self).get("_known_of_fields")
         if known is not None and not are_gaps(known, vars(self).get("fields_", [])):
             raise ValueError("what is known of its fields is no such thing")
-        rows += known["rows"] if known else []
+        rows += Gaps(known, []).rows() if known else []
         if not all(isinstance(count, Integral) and count >= 0 for count in counts):
             raise ValueError("it counts no rows")
         for x, key, _ in rows:
@@ -319,7 +319,7 @@ class RowByRow(KnownToRiver, BaseEstimator):
             return self._with_row(known, row, x, target, key), gaps
         if gaps.may_begin_anew(self.n_samples_seen_) and not vars(known).get("store"):
             model, anew = None, Gaps(gaps.turned(names, "dates"), gaps.fields)
-            for one, its_key, y in [*gaps.known["rows"], [x, key, *target.tolist()]]:
+            for one, its_key, y in [*gaps.rows(), [x, key, *target.tolist()]]:
                 row = self._row(one, gaps.fields, anew)
                 model = self._with_row(model, row, one, self._label(y), its_key)
             return model, anew

@@ -4,7 +4,7 @@ import copy
 import inspect
 import pickle
 import warnings
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
@@ -220,6 +220,21 @@ def test_a_field_of_gaps_may_turn_out_to_hold_dates(key, n_gaps, is_read):
         found = model.predict_one(x | {"x": 1.0, "t": when})
         assert found == pytest.approx(alone.predict(asked)[0], abs=1e-9)
     assert model.n_samples_seen_ == 40 + (key is not None)
+
+
+def test_first_rows_with_dates_are_in_files_as_text():
+    """They are kept while another field has been a gap, and files take no dates."""
+    pd = pytest.importorskip("pandas")
+    model, dates = RowRegressor(TINY), [hour(1).astimezone(UTC), pd.Timestamp(hour(2)), hour(3)]
+    for when in dates:
+        model.learn_one({"t": when, "gap": None, "day": np.datetime64("2026-01-01")}, 1.0)
+    other = from_bytes(to_bytes(model))
+    for one in (model, other):
+        one.learn_one({"t": None, "gap": date(2026, 1, 1), "day": None}, 2.0)
+    assert other.predict_one({"t": hour(4)}) == model.predict_one({"t": hour(4)})
+    model._known_of_fields["rows"] = [[{"t": ["no date"]}, None, 1.0]]
+    with pytest.raises(ValueError, match="no date"):
+        from_bytes(to_bytes(model))
 
 
 @pytest.mark.long
