@@ -4,6 +4,7 @@
 
     POST /ask   {"id": "a1", "row": {"device": "pump", "load": 0.5}}  -> {"forecast": 3.2}
     POST /tell  {"id": "a1", "y": 3.0}                                -> {"learnt": 17}
+    POST /forget {"id": "a1"}                                         -> {"given_up": 1}
     GET  /health
 
 Whatever was answered is on the disk. Who got no answer sends the same again: 409 says that the row
@@ -47,6 +48,13 @@ class Service:
             self.monitor.update([error * error], keys=[device])
         return {"learnt": self.model.n_samples_seen_}
 
+    def forget(self, id):
+        """Give up a row whose label will never come, or that is none."""
+        self.model.forget(id)
+        self._commit()
+        self.asked.pop(id, None)
+        return {"given_up": self.model.n_given_up_}
+
     def health(self):
         """Say how many rows wait, were learnt and given up, and how each device fares."""
         model = self.model
@@ -86,14 +94,14 @@ class Handler(BaseHTTPRequestHandler):
         self._say(200 if found else 404, self.server.service.health() if found else {})
 
     def do_POST(self):
-        """Answer what is asked and told."""
-        verb = {"/ask": "ask", "/tell": "tell"}.get(self.path)
+        """Answer what is asked, told and forgotten."""
+        verb = {"/ask": "ask", "/tell": "tell", "/forget": "forget"}.get(self.path)
         if verb is None:
             return self._say(404, {})
         service, status = self.server.service, 400
         try:
             given = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
-            if service.model.waits(given["id"]) != (verb == "tell"):
+            if service.model.waits(given["id"]) != (verb != "ask"):
                 status = 409 if verb == "ask" else 404
             answer = getattr(service, verb)(**given)
         except (ValueError, TypeError, KeyError) as error:

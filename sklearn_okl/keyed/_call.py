@@ -42,8 +42,10 @@ class CallByKey:
         counts = np.diff(self.starts)
         return np.arange(counts.sum()) + np.repeat(self.known.n_rows - self.starts[:-1], counts)
 
-    def first_rows(self):
-        """Return the first row of each life that begins."""
+    def first_rows(self, late=0):
+        """Return the first rows of lives that begin: those before which no label is known."""
+        if late:
+            return self.order[self.ages() <= late]
         return self.order[self.starts[:-1][self.known.n_rows == 0]]
 
     def changed(self, t):

@@ -86,7 +86,11 @@ class Entries:
 
     def get(self, key):
         """Return the entry of a key, or None."""
-        return self.at(self._places.get(key, self.size))
+        try:
+            place = self._places.get(key, self.size)
+        except TypeError as error:
+            raise TypeError(f"{key!r} is no key: give text, a number or a tuple.") from error
+        return self.at(place)
 
     def at(self, place):
         """Return the entry at a place, or None."""

@@ -104,6 +104,14 @@ class KeyedRegressor(RegressorMixin, Keyed):
     def _by_default(self):
         return VAWRegressor(forecaster="ridge", fit_intercept=True)
 
+    def _validate(self):
+        super()._validate()
+        if self.prior == "init" and getattr(self.estimator, "label_delay", 0):
+            raise ValueError(
+                "With prior='init' keys learn what one model of all rows leaves, and label_delay "
+                "counts rows of a key, of which that model knows nothing: give prior='pooled'."
+            )
+
     @explained_by(Keyed.fit, OnlineRegressor.partial_fit)
     def partial_fit(
         self,

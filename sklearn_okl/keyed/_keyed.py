@@ -53,7 +53,9 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
     Parameters
     ----------
     estimator : estimator object, default=None
-        Whatever learns by `partial_fit`: each key has a clone. None is described above.
+        Whatever learns by `partial_fit`: each key has a clone. None is described above. A
+        `label_delay` of its own counts rows of the key: where the labels of each key come D of its
+        rows late, give D. The first D + 1 rows of a key are forecast by the prior.
     key : str, int or list of these, default=None
         The column that holds the keys, by name or place, or several columns, whose values together
         are the key. They are no features. None: keys come by ``keys=``, or there is one model for
@@ -368,7 +370,7 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         for life in call.left().tolist():
             teach(life, call.rows(life))
         if call.answers is not None and state["kinds"]:
-            first = call.first_rows()
+            first = call.first_rows(getattr(self._unfitted(), "label_delay", 0))
             if prior is not None:
                 nothing = fitting(prior[first], call.answers[first].shape, verb)
             call.answers[first] = nothing

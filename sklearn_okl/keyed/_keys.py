@@ -49,7 +49,7 @@ class Keys:
         if len(set(places)) < len(places):
             raise ValueError(f"key={self.columns} names a column twice. Name each once.")
         found = [
-            _values(_column(X, place), f"Column {name!r}")
+            values_of(_column(X, place), f"Column {name!r}")
             for place, name in zip(places, self.columns, strict=True)
         ]
         return _joined(found, n), _others(X, places)
@@ -60,6 +60,11 @@ def refuse_other_kinds(keys, kinds):
     first = keys[0]
     columns = zip(*keys, strict=False) if type(first) is tuple else [keys]
     mine = [{_KINDS[kind] for kind in set(map(type, column))} for column in columns]
+    if len(mine) != len(kinds):
+        raise ValueError(
+            f"The number of columns of keys, such as {first!r}, is {len(mine)}, and was "
+            f"{len(kinds)} before. Give as many in each call."
+        )
     if mine != [{kind} for kind in kinds]:
         found = " and ".join(" or ".join(sorted(kind)) for kind in mine)
         raise TypeError(
@@ -120,24 +125,37 @@ def _others(X, places):
 
 def _columns_of(keys, n):
     """Return what keys= holds, a list of values a column."""
+    is_one = not getattr(keys, "shape", hasattr(keys, "__len__"))
+    if isinstance(keys, (str, bytes)) or is_one:
+        raise TypeError(f"keys={keys!r} is one value: give a list or an array, one for each row.")
     if hasattr(keys, "columns"):
         columns = [_column(keys, place) for place in range(keys.shape[1])]
     elif hasattr(keys, "dtype") and getattr(keys, "ndim", 1) == 2:
         columns = list(np.asarray(keys).T)
-    elif isinstance(keys, (list, tuple)) and keys and isinstance(keys[0], tuple):
-        if len({len(key) if isinstance(key, tuple) else 0 for key in keys}) > 1:
-            raise ValueError("The keys in keys= have different lengths. Give each as many parts.")
-        columns = [list(part) for part in zip(*keys, strict=True)]
     else:
-        columns = [keys]
-    if isinstance(keys, (str, bytes)) or not hasattr(keys, "__len__"):
-        raise TypeError(f"keys={keys!r} is one value: give a list or an array, one for each row.")
+        columns = _parts_of(keys)
     if len(keys) != n:
         raise ValueError(f"There are {len(keys)} keys for {n} rows. Give one for each row.")
-    return [_values(column, "keys=") for column in columns]
+    if not columns:
+        raise ValueError("The keys in keys= have no columns. Give each a value, or several.")
+    return [values_of(column, "keys=") for column in columns]
 
 
-def _values(column, where):
+def _parts_of(keys):
+    """Return the columns of keys one after another: those that have parts are one a column each."""
+    if not _has_parts(next(iter(keys), None)):
+        return [keys]
+    found = list(keys)
+    if len({len(key) if _has_parts(key) else 0 for key in found}) > 1:
+        raise ValueError("The keys in keys= have different lengths. Give each as many parts.")
+    return [list(part) for part in zip(*found, strict=True)]
+
+
+def _has_parts(key):
+    return isinstance(key, (tuple, list)) or len(getattr(key, "shape", ())) == 1
+
+
+def values_of(column, where):
     """Return the values of a column as plain objects that can be keys."""
     kind = getattr(column, "dtype", None)
     if holds_dates(kind):

@@ -3,395 +3,19 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping
 from decimal import Decimal
-from inspect import signature
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
-from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.base import is_classifier, is_regressor
 
 from .._documentation import explained_by, inherit_documentation
-from .._types import Any, Array, Self
+from .._types import Any, Array, ArrayLike
 from .._validation import named_classes, sorted_together
 from ..aggregators._likelihoods import or_equal
-from ..features._columns import is_missing
-from ._fields import are_numbers, kept, may_be_text, refuse_others
-from ._keyed import Keyed
-from ._keys import Keys
-from ._teaching import copied
-
-
-class _OfInit:
-    """The signature of `__init__`, for a class with a `__new__`, whose own old Pythons show."""
-
-    def __get__(self, instance, owner):
-        found = signature(owner.__init__)
-        return found.replace(parameters=list(found.parameters.values())[1:])
-
-
-class _KnownToRiver:
-    """What River, where it is loaded, takes for a class of its own."""
-
-    __signature__ = _OfInit()
-
-    def __new__(cls, *args, **kwargs):
-        base = sys.modules.get("river.base")
-        if base is not None:
-            (base.Classifier if cls._kind[0] == "classifier" else base.Regressor).register(cls)
-        return super().__new__(cls)
-
-
-@inherit_documentation
-class RowByRow(BaseEstimator, _KnownToRiver):
-    """Base: rows come as dicts, one by one.
-
-    Parameters
-    ----------
-    estimator : estimator object, default=None
-        What learns by `partial_fit`; it is cloned with the first row. None is the default of
-        :class:`KeyedRegressor`, or :class:`KeyedClassifier`.
-    max_pending : int, default=10000
-        How many rows wait for their labels at most; where one more comes the oldest is given up.
-    max_age : int, default=None
-        Number of rows asked after which one that still waits is given up. None: never.
-
-    Attributes
-    ----------
-    fields_ : list of str
-        The names of the fields, in the order of the first row learnt; if rows waited then, of the
-        first of these.
-    estimator_ : estimator object
-        The fitted estimator, which is not to be taught by anybody else. One of keys gets the keys
-        beside the rows: the fields that its `key` names are no features.
-    n_samples_seen_ : int
-    n_pending_ : int
-    n_given_up_ : int
-    """
-
-    _parameter_constraints = {
-        "estimator": [HasMethods(["partial_fit", "predict"]), None],
-        "max_pending": [Interval(Integral, 1, None, closed="left")],
-        "max_age": [Interval(Integral, 1, None, closed="left"), None],
-    }
-    _supervised = True  # River asks for it
-
-    def __init__(
-        self, estimator: Any = None, *, max_pending: int = 10_000, max_age: int | None = None
-    ) -> None:
-        self.estimator = estimator
-        self.max_pending = max_pending
-        self.max_age = max_age
-
-    def __getstate__(self):
-        return super().__getstate__() | self._held()
-
-    def _held(self):
-        """Return the attributes as files have them: ids are of any type, keys of dicts are not."""
-        waiting = [[name, *row] for name, row in self._waiting().items()]
-        return vars(self) | ({"_pending": waiting} if waiting else {})
-
-    def __setstate__(self, state):
-        super().__setstate__(state)
-        if isinstance(vars(self).get("_pending"), list):
-            self._pending = {name: tuple(row) for name, *row in self._pending}
-
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "fields_")
-
-    def _look_over(self):
-        """Fail where a model, as one from a file, holds rows or an estimator that are none."""
-        self._validate_params()
-        if not isinstance(vars(self).get("_first_fields", []), list):
-            raise ValueError("its fields are no list")
-        counts = [self.n_given_up_, self.n_samples_seen_, vars(self).get("_asked", 0)]
-        rows = list(self._waiting().values())
-        if not all(len(row) == 3 and isinstance(row[0], Mapping) for row in rows):
-            raise ValueError("rows that wait are none")
-        counts += [asked for _, _, asked in rows]
-        if not all(isinstance(count, Integral) and count >= 0 for count in counts):
-            raise ValueError("it counts no rows")
-        for x, key, _ in rows:
-            self._row(x)
-            self._keys(x, key)
-        if "estimator_" not in vars(self):
-            return
-        (_, of_kind), fields = self._kind, vars(self).get("fields_")
-        if not (of_kind(self.estimator_) and self.estimator_.n_features_in_ == len(fields)):
-            raise ValueError("its estimator is none of rows of its fields")
-        self._row(dict.fromkeys(fields))
-
-    @property
-    def n_pending_(self) -> int:
-        """Rows that wait for their labels."""
-        return len(self._waiting())
-
-    @property
-    def n_given_up_(self) -> int:
-        """Rows whose labels did not come in time."""
-        return vars(self).get("_given_up", 0)
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Rows learnt so far."""
-        return vars(self).get("_learnt", 0)
-
-    def learn_one(self, x: Mapping, y: Any, *, key: Any = None) -> Self:
-        """Learn one row; on any failure the model is as it was.
-
-        Parameters
-        ----------
-        x : dict of str to number, text, date or None
-            The row. Fields may come in any order. One that is missing, or
-            None, is a gap: it is NaN for the estimator, which may refuse it. A field that the first
-            row did not have is an error; which these are is open until a row is learnt, or waits.
-        y : number, or label
-            Its target.
-        key : str, number or tuple, default=None
-            Its key, where the estimator is one of keys and no field holds it.
-
-        Returns
-        -------
-        self : object
-        """
-        row, keys = self._row(x), self._keys(x, key)
-        model = self._begun() if "estimator_" not in vars(self) else copied(self.estimator_)
-        target, classes = self._label(y), self._classes()
-        try:
-            model.partial_fit(row, target, **keys, **classes)
-        except ValueError as error:
-            raise self._naming_gaps(error, x) from error
-        fields, framed = self._fields(x), hasattr(row, "columns")
-        vars(self).update(
-            estimator_=model, fields_=fields, _is_framed=framed, _learnt=self.n_samples_seen_ + 1
-        )
-        return self
-
-    @explained_by(learn_one)
-    def ask(self, id: Any, x: Mapping, *, key: Any = None) -> Any:
-        """Forecast a row, and keep it until `tell` says its label.
-
-        Parameters
-        ----------
-        id : hashable
-            What `tell` will call the row.
-
-        Returns
-        -------
-        forecast : number, or label
-            As of `predict_one`.
-
-        Raises
-        ------
-        ValueError
-            If a row of this id is waiting already.
-        """
-        self._validate_params()
-        if self.waits(id):
-            raise ValueError(
-                f"A row with id={id!r} is waiting for its label already. Give each row its own id."
-            )
-        forecast, asked = self.predict_one(x, key=key), vars(self).get("_asked", 0) + 1
-        oldest = 0 if self.max_age is None else asked - self.max_age
-        waiting = self._waiting()
-        left = waiting.copy()  # far faster than one made row by row
-        for name, row in waiting.items():
-            if row[2] > oldest and len(left) < self.max_pending:
-                break
-            del left[name]
-        given_up = self.n_given_up_ + len(waiting) - len(left)
-        left[id] = (kept(x), key, asked)
-        news = {"_pending": left, "_asked": asked, "_given_up": given_up}
-        if "estimator_" not in vars(self):
-            news["_first_fields"] = self._fields(x)
-        vars(self).update(news)
-        return forecast
-
-    @explained_by(learn_one)
-    def tell(self, id: Any, y: Any) -> Self:
-        """Learn a row that `ask` has forecast, now that its label is known.
-
-        Parameters
-        ----------
-        id : hashable
-            What `ask` called it.
-        y : number, or label
-            Its target. Rows are learnt in the order in which their labels come.
-
-        Raises
-        ------
-        ValueError
-            If no row of this id waits: it was never asked, was told already, or was given up.
-        """
-        if not self.waits(id):
-            raise ValueError(
-                f"No row with id={id!r} is waiting: it was never asked, its label has come "
-                f"already, or it was given up (max_pending={self.max_pending}, "
-                f"max_age={self.max_age}). Nothing is learnt."
-            )
-        x, key, _ = self._waiting()[id]
-        self.learn_one(x, y, key=key)
-        self._pending = self._without(id)
-        return self
-
-    @explained_by(tell)
-    def forget(self, id: Any) -> Self:
-        """Give up a row whose label will never come.
-
-        Raises
-        ------
-        ValueError
-            If no row of this id waits.
-        """
-        if not self.waits(id):
-            raise ValueError(f"No row with id={id!r} is waiting.")
-        vars(self).update(_pending=self._without(id), _given_up=self.n_given_up_ + 1)
-        return self
-
-    @explained_by(tell)
-    def waits(self, id: Any) -> bool:
-        """Tell whether a row waits for its label.
-
-        Returns
-        -------
-        waits : bool
-            False if it was never asked, was told already, or was given up.
-
-        Raises
-        ------
-        TypeError
-            If the id is not hashable.
-        """
-        try:
-            return id in self._waiting()
-        except TypeError as error:
-            raise TypeError(f"id={id!r} is {error}: give text, a number or a tuple.") from error
-
-    def _waiting(self):
-        return vars(self).get("_pending", {})
-
-    def _without(self, id):
-        kept = self._waiting().copy()
-        del kept[id]
-        return kept
-
-    def _answer(self, verb, x, key, *arguments):
-        """Return what a verb of the estimator says of one row, or None before there is one."""
-        row, keys = self._row(x), self._keys(x, key)
-        if "estimator_" not in vars(self):
-            return None
-        try:
-            found = getattr(self.estimator_, verb)(row, *arguments, **keys)[0]
-        except ValueError as error:
-            raise self._naming_gaps(error, x) from error
-        return found.item() if isinstance(found, np.generic) else found
-
-    def _unfitted(self):
-        return self._by_default() if self.estimator is None else self.estimator
-
-    def _begun(self):
-        self._validate_params()
-        estimator = self._unfitted()
-        kind, of_kind = self._kind
-        if isinstance(estimator, type) or not of_kind(estimator):
-            raise TypeError(f"estimator={estimator!r} is not an instance of a {kind}.")
-        model = clone(estimator)
-        return model.set_params(key=None) if self._key_fields() else model
-
-    def _key_fields(self):
-        """Return the fields that the estimator's `key` names."""
-        estimator = self._unfitted()
-        names = Keys(estimator.key).columns if isinstance(estimator, Keyed) else []
-        if not all(isinstance(name, str) for name in names):
-            raise TypeError(
-                f"key={estimator.key!r} names places of columns, and rows are dicts: give names."
-            )
-        return names
-
-    def _keys(self, x, key):
-        """Return what the estimator is told of the key of a row."""
-        names = self._key_fields()
-        if key is not None and (names or not isinstance(self._unfitted(), Keyed)):
-            raise TypeError(
-                "key= is for an estimator of keys whose 'key' names no field, such as "
-                "RowRegressor(KeyedRegressor()). Leave it out."
-            )
-        missing = [name for name in names if x.get(name) is None]
-        if missing:
-            raise ValueError(f"The row has no field {missing[0]!r}, which is its key.")
-        if names:
-            key = x[names[0]] if len(names) == 1 else tuple(x[name] for name in names)
-        if key is None:
-            return {}
-        if "estimator_" not in vars(self):  # which will refuse them itself
-            Keys(None).split(np.zeros((1, 1)), [key])
-        return {"keys": [key]}
-
-    def _fields(self, x):
-        """Return the names of the fields: those of the first row learnt, or that waits, or of this.
-
-        Where nothing was learnt and nothing waits the fields of rows that have gone bind nobody.
-        """
-        known = vars(self).get("fields_")
-        if known is None and self._waiting():
-            known = vars(self).get("_first_fields")
-        return known or [name for name in x if name not in self._key_fields()]
-
-    def _row(self, x):
-        """Return a row as the estimator takes it: numbers, or a frame if there may be text."""
-        fields = self._known_fields(x)
-        values = list(map(x.get, fields))
-        of_numbers = are_numbers(values)
-        if not of_numbers:
-            refuse_others(fields, values)
-        if "estimator_" not in vars(self):
-            is_framed = not of_numbers or may_be_text(values)
-        else:
-            is_framed = vars(self).get("_is_framed", False)
-        if is_framed:
-            import pandas as pd
-
-            values = [None if is_missing(value) else value for value in values]
-            return pd.DataFrame([values], columns=list(map(str, fields)))
-        if not of_numbers:
-            other = [n for n, v in zip(fields, values, strict=True) if not are_numbers([v])]
-            raise ValueError(
-                f"The fields {other} hold text or dates, and the first row held numbers. Give "
-                "numbers, or begin anew with text, dates or gaps in the first row."
-            )
-        try:
-            return np.array([values], dtype=np.float64)  # None is NaN
-        except OverflowError as error:
-            raise ValueError(f"The row holds a number beyond float64: {error}.") from error
-
-    def _known_fields(self, x):
-        """Return the names of the fields; refuse a row that has others, or none."""
-        if not isinstance(x, Mapping):
-            raise TypeError(f"A row is a dict of fields, got a {type(x).__name__}.")
-        fields = self._fields(x)
-        if not fields:
-            raise ValueError("The row has no fields, besides its key.")
-        new = x.keys() - set(fields) - set(self._key_fields())
-        if new:
-            advice = (
-                "begin anew with all fields in the first row"
-                if "estimator_" in vars(self)
-                else "forget the rows that wait: nothing was learnt yet"
-            )
-            raise ValueError(
-                f"The row has fields {sorted(map(str, new))} that the first row did not have, "
-                f"{fields}. Leave them out, or {advice}."
-            )
-        return fields
-
-    def _naming_gaps(self, error, x):
-        """Return an error of the estimator; where it is one of NaN it names the fields."""
-        gaps = [name for name in self._fields(x) if is_missing(x.get(name))]
-        if not gaps or type(error) is not ValueError or "NaN" not in str(error):
-            return error
-        return ValueError(f"The fields {gaps} are missing, or None: {error}")
+from ..base._distributions import DistributionVerbs, checked_coverages
+from ._row_by_row import RowByRow
 
 
 @inherit_documentation
@@ -413,8 +37,12 @@ class RowRegressor(RowByRow):
     first row holds text, dates or gaps, which may become text, rows are handed on as frames of
     pandas, and each costs a millisecond.
 
+    *Late labels.* An estimator with a `label_delay` is to be told by how many rows of their key
+    labels are late. If that is 0 where most of the first 32 are late `tell` warns of it, once.
+
     *River.* Where River is loaded, it takes this for a regressor of its own:
-    ``river.evaluate.progressive_val_score`` and its pipelines work.
+    ``river.evaluate.progressive_val_score``, its pipelines and its ensembles work. A clone of
+    River's wrapper around a model that has learnt has learnt, too.
 
     Examples
     --------
@@ -443,9 +71,14 @@ class RowRegressor(RowByRow):
             target = float(y) if is_number else math.nan
         except OverflowError:
             target = math.inf
+        except ValueError:  # a NaN that signals
+            target = math.nan
         if not math.isfinite(target):
             raise ValueError(f"y={y!r} is no target: give a number.")
         return np.array([target])
+
+    def _some_label(self):
+        return np.zeros(1)
 
     def _classes(self):
         return {}
@@ -462,18 +95,15 @@ class RowRegressor(RowByRow):
         found = self._answer("predict", x, key)
         return 0.0 if found is None else found
 
-    @explained_by(predict_one)
-    def interval_one(self, x: Mapping, coverage: float = 0.9, *, key: Any = None) -> Array:
+    @explained_by(DistributionVerbs.predict_interval, predict_one)
+    def interval_one(
+        self, x: Mapping, coverage: float | ArrayLike = 0.9, *, key: Any = None
+    ) -> Array:
         """Return an interval for the target of one row; changes nothing.
-
-        Parameters
-        ----------
-        coverage : float, default=0.9
-            Share of targets to be held.
 
         Returns
         -------
-        interval : ndarray of shape (2,)
+        interval : ndarray of shape ([n_levels,] 2)
             Low and high end; infinite before the first row. The estimator needs a
             `predict_interval`, as :class:`OnlineKernelRegressor` has one.
         """
@@ -481,8 +111,10 @@ class RowRegressor(RowByRow):
             raise AttributeError(
                 f"{type(self._unfitted()).__name__} has no intervals. OnlineKernelRegressor has."
             )
-        found = self._answer("predict_interval", x, key, coverage)
-        return np.array([-math.inf, math.inf]) if found is None else found
+        levels = checked_coverages(coverage)
+        found = self._answer("predict_interval", x, key, levels)
+        ends = np.array([-math.inf, math.inf])
+        return np.tile(ends, (*levels.shape, 1)) if found is None else found
 
 
 @inherit_documentation
@@ -503,6 +135,8 @@ class RowClassifier(RowByRow):
     Notes
     -----
     *Cost.*
+
+    *Late labels.*
 
     *River.*
 
@@ -540,9 +174,10 @@ class RowClassifier(RowByRow):
     def _label(self, y):
         return np.array([y])
 
+    def _some_label(self):
+        return self._classes()["classes"][:1]
+
     def _classes(self):
-        if "estimator_" in vars(self):
-            return {}
         with sorted_together():
             return {"classes": named_classes(self.classes)}
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing, check_consistent_length
 
 from .._persistence import from_bytes, to_bytes
-from .._types import Any, Array
+from .._types import Any, Array, ArrayLike
 from .._validation import container_of
+from ._teaching import taught, told
 
 
 def keyed_step(
@@ -18,6 +20,7 @@ def keyed_step(
     make: Callable[[], Any],
     *,
     order: Any = None,
+    classes: ArrayLike | None = None,
     max_bytes: int = 2**29,
 ) -> tuple[Array, bytes]:
     """Learn rows of one key: from bytes, to forecasts and bytes. Nothing else is read or changed.
@@ -30,22 +33,25 @@ def keyed_step(
     ----------
     state : bytes or None
         What the last step of this key returned; None at first.
-    rows : tuple of (array-like of shape (n, n_features), array-like of shape (n,))
-        Rows and targets of the key; `n` may be 0.
+    rows : tuple of (array-like of shape (n, n_features), array-like of shape (n[, n_targets]))
+        Rows of the key, and their targets or labels; `n` may be 0.
     make : callable
-        Makes the model of a key, such as ``VAWRegressor``; called where `state` is None.
+        Makes the model of a key, such as ``VAWRegressor``; called where `state` is None. One that
+        has no `prequential_predict` is asked and taught row by row.
     order : array-like of shape (n,), default=None
         Numbers of the rows within their key, 0 for its first one. They are learnt in this order.
         Rows before the next one due are forecast and not learnt again: an engine delivers at least
         once. None: the rows are in order, each once.
+    classes : array-like of shape (n_classes,), default=None
+        All labels, for classifiers: the first rows of a key need not show them.
     max_bytes : int, default=536870912
         As in :func:`from_bytes`.
 
     Returns
     -------
-    forecasts : ndarray of shape (n,)
-        The forecast of each row made before its target was seen, in the order of `rows`; NaN for
-        rows that had been learnt before.
+    forecasts : ndarray of shape (n[, n_targets])
+        The forecast of each row made before its target was seen, in the order of `rows`. Rows that
+        had been learnt before have NaN, or None where forecasts are labels that are no numbers.
     state : bytes
         For the next step.
 
@@ -53,7 +59,8 @@ def keyed_step(
     ------
     ValueError
         If numbers are missing in between: the engine is to hold rows back until those before them
-        are there. The state is as it was.
+        are there. The state is as it was. Or if `order` is given and the model does not count its
+        rows in `n_samples_seen_`.
 
     See Also
     --------
@@ -75,19 +82,52 @@ def keyed_step(
     X, y = container_of(rows[0]), np.asarray(rows[1])
     check_consistent_length(X, y)
     model = make() if state is None else from_bytes(state, max_bytes=max_bytes)
-    known = model.n_samples_seen_ if state is not None else 0
-    which = np.arange(len(y)) if order is None else _in_order(np.asarray(order), len(y), known)
-    forecasts = np.full(len(y), np.nan)
+    params = told(model, classes) if state is None else {}
+    which = np.arange(len(y)) if order is None else _in_order(order, len(y), _known(model, state))
+    forecasts = np.full(y.shape, np.nan)
     if len(which):
-        forecasts[which] = model.prequential_predict(_safe_indexing(X, which), y[which])
+        given = _safe_indexing(X, which), y[which], params, "prequential_predict"
+        forecasts = _placed(taught(model, *given, _nothing(model, y, classes)), which, len(y))
         state = to_bytes(model)
     if state is None:
         raise ValueError("There are no rows, and no state either: nothing can be learnt.")
     return forecasts, state
 
 
+def _known(model, state):
+    """Return how many rows a model has learnt."""
+    known = 0 if state is None else getattr(model, "n_samples_seen_", None)
+    if known is None:
+        raise ValueError(
+            f"{type(model).__name__} does not count its rows in 'n_samples_seen_', so that order= "
+            "cannot be heeded. Put it last in a StreamingPipeline, which does, or leave order out."
+        )
+    return known
+
+
+def _nothing(model, y, classes):
+    """Return what is forecast before the first row by who cannot say so himself."""
+    if not is_classifier(model):
+        return np.zeros(y.shape[1:])
+    labels = getattr(model, "classes_", np.unique(y) if classes is None else np.unique(classes))
+    return labels[:1].reshape(())
+
+
+def _placed(answers, which, n):
+    """Return answers in the places (n,) of their rows; what the others hold is none."""
+    is_number = answers.dtype.kind in "iuf"
+    if is_number or len(which) < n:
+        shape, none = (n, *answers.shape[1:]), np.nan if is_number else None
+        placed = np.full(shape, none, dtype=float if is_number else object)
+    else:
+        placed = np.empty_like(answers)
+    placed[which] = answers
+    return placed
+
+
 def _in_order(order, n, known):
     """Return which rows are due, in order, each once."""
+    order = np.asarray(order)
     if order.shape != (n,) or order.dtype.kind not in "iu":
         raise ValueError(f"order is to hold {n} whole numbers, one a row.")
     numbers, first = np.unique(order, return_index=True)

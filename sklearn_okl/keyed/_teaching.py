@@ -21,11 +21,16 @@ def copied(model):
 def begun(estimator, classes):
     """Return a fresh model, and what its first call is told."""
     model = clone(estimator)
+    return model, told(model, classes)
+
+
+def told(model, classes):
+    """Return what the first call of a model is told of the classes there are."""
     if classes is None:
-        return model, {}
+        return {}
     parameters = signature(model.partial_fit).parameters.values()
     takes = any(one.name == "classes" or one.kind is one.VAR_KEYWORD for one in parameters)
-    return model, {"classes": classes.copy()} if takes else {}
+    return {"classes": np.array(classes)} if takes else {}
 
 
 def taught(model, X, y, params, verb, nothing):
@@ -74,16 +79,11 @@ def labelled(error, key):
 
 
 def check_estimator_of_keys(estimator, of_classes):
-    """Refuse what is no estimator that learns from a stream, or learns late."""
+    """Refuse what is no estimator that learns from a stream."""
     right = is_classifier(estimator) if of_classes else is_regressor(estimator)
     if isinstance(estimator, type) or not right or not hasattr(estimator, "partial_fit"):
         what = "classifier" if of_classes else "regressor"
         raise TypeError(
             f"estimator={estimator!r} is not an instance of a {what} with 'partial_fit'. Give one "
             "that learns from a stream."
-        )
-    if getattr(estimator, "label_delay", 0):
-        raise ValueError(
-            "The estimator has a label_delay, which counts the rows of its own key, while labels "
-            "come late by the rows of all. Give it none; RowRegressor waits for labels."
         )

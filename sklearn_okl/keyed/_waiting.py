@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from ._away import check_sum, summed
-from ._rows import RowByRow
+from ._row_by_row import RowByRow
 
 _PLAIN = {str, int, float, bool, type(None)}
 

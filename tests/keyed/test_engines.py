@@ -7,8 +7,19 @@ import threading
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.linear_model import SGDRegressor
 
-from sklearn_okl import KeyedRegressor, Store, VAWRegressor, beam_learning, dask_learning
+from sklearn_okl import (
+    ImproperLogisticClassifier,
+    KeyedRegressor,
+    Store,
+    VAWRegressor,
+    beam_learning,
+    dask_learning,
+    keyed_step,
+    make_streaming_pipeline,
+)
 from sklearn_okl.keyed._dask import _KNOWN, learn_shard, shard_of
 from sklearn_okl.keyed._step import step_in_turn
 
@@ -42,6 +53,47 @@ def test_rows_that_come_early_wait_and_those_that_come_again_do_not_count():
         (_, forecasts), held = step_in_turn(held, (None, X[rows], y[rows]), VAWRegressor)
         found.append(forecasts)
     assert_allclose(np.concatenate(found), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("classes", [None, ["maybe", "no", "yes"]])
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_step_takes_labels_and_says_what_forecasts_they_are(classes, is_late):
+    """Labels that are text were "could not convert string to float", and classes had no way in."""
+    _, X, y = stream(60)
+    y = np.where(y > 0, "yes", "no")
+    y[:4] = "no" if classes else ["no", "yes", "no", "yes"]
+    names = ["no", "yes"] if classes is None else classes
+    expected = ImproperLogisticClassifier().prequential_predict(X, y, classes=names)
+    held, found = None, []
+    for rows in np.split(np.arange(60), [4, 30]):
+        rows = np.append([0], rows) if is_late and held else rows
+        kind = ImproperLogisticClassifier
+        given = {"classes": classes, "order": rows}
+        forecasts, held = keyed_step(held, (X[rows], y[rows]), kind, **given)
+        assert (forecasts[0] is None) == (is_late and bool(found))
+        found.append(forecasts[1:] if is_late and found else forecasts)
+    assert np.concatenate(found).tolist() == expected.tolist()
+
+
+def test_a_step_takes_several_targets_and_estimators_that_know_partial_fit_only():
+    _, X, y = stream(60)
+    Y = np.column_stack([y, -2.0 * y])
+    first, held = keyed_step(None, (X[:20], Y[:20]), VAWRegressor)
+    rows = np.arange(10, 60)
+    second, held = keyed_step(held, (X[rows], Y[rows]), VAWRegressor, order=rows)
+    assert np.isnan(second[:10]).all()
+    found = np.concatenate([first, second[10:]])
+    assert_allclose(found, VAWRegressor().prequential_predict(X, Y), atol=1e-10)
+    model = SGDRegressor(random_state=0)
+    first, held = keyed_step(None, (X[:20], y[:20]), lambda: clone(model))
+    second, _ = keyed_step(held, (X[20:], y[20:]), None)
+    expected = KeyedRegressor(model, prior=None).prequential_predict(X, y)
+    assert_allclose(np.concatenate([first, second]), expected, atol=1e-10)
+    with pytest.raises(ValueError, match=r"SGDRegressor does not count its rows.*leave order out"):
+        keyed_step(held, (X[20:], y[20:]), None, order=np.arange(20, 60))
+    line = make_streaming_pipeline(SGDRegressor(random_state=0))
+    _, held = keyed_step(None, (X[:20], y[:20]), lambda: line, order=np.arange(20))
+    assert np.isfinite(keyed_step(held, (X[20:], y[20:]), None, order=np.arange(20, 60))[0]).all()
 
 
 def test_a_shard_goes_on_wherever_it_is_broken_off(tmp_path, monkeypatch):

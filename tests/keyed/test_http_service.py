@@ -87,14 +87,31 @@ def test_what_was_not_done_is_not_said_to_have_been(served):
     row = {"device": "a", "load": 0.1}
     assert post(port, "/ask", id="1", row=row)[0] == 200
     assert post(port, "/ask", id="1", row=row)[0] == 409
-    assert post(port, "/ask", id="2", row=row | {"waiting": 3.0})[0] == 400
     assert post(port, "/ask", id="2", row={"load": 0.1})[0] == 400
     assert post(port, "/tell", id="2", y=1.0)[0] == 404
     assert post(port, "/tell", id="1", y="waiting")[0] == 400
     assert post(port, "/tell", y=1.0)[0] == 400
     assert post(port, "/tell", id="1", y=1.0) == (200, {"learnt": 1})
     assert post(port, "/tell", id="1", y=1.0)[0] == 404
+    assert post(port, "/ask", id="2", row=row | {"waiting": 3.0})[0] == 400
     assert get(port, "/health")["n_pending_"] == 0
+
+
+def test_a_mistyped_first_row_locks_nobody_out(served):
+    """Each right row was refused from then on, and no verb could take the wrong one away."""
+    service, port = served
+    right = {"device": "p", "load": 1.0}
+    assert post(port, "/ask", id="1", row={"device": "p", "laod": 1.0})[0] == 200
+    assert post(port, "/ask", id="2", row=right)[0] == 200
+    for bad in ("much", None):
+        assert post(port, "/ask", id="3", row=right | {"load": bad})[0] == 400
+    assert post(port, "/tell", id="2", y=1.0) == (200, {"learnt": 1})
+    status, answer = post(port, "/tell", id="1", y=1.0)
+    assert (status, "laod" in answer["error"]) == (400, True)
+    assert post(port, "/forget", id="1") == (200, {"given_up": 1})
+    assert post(port, "/forget", id="1")[0] == 404
+    assert get(port, "/health")["n_pending_"] == 0
+    assert service.asked == {}
 
 
 def test_rows_that_were_given_up_are_not_held(served):

@@ -18,6 +18,7 @@ from sklearn_okl import (
     ImproperLogisticClassifier,
     KeyedClassifier,
     KeyedRegressor,
+    OnlineKernelClassifier,
     OnlineKernelRegressor,
     RefitRegressor,
     RunningStandardScaler,
@@ -26,6 +27,7 @@ from sklearn_okl import (
     make_streaming_pipeline,
     save,
 )
+from sklearn_okl.evaluation import LossMonitor
 
 SCALED = make_streaming_pipeline(RunningStandardScaler(), VAWRegressor(fit_intercept=True))
 
@@ -71,6 +73,48 @@ def test_equal_to_separate_models_whatever_the_cut(estimator, size):
     )
     for key, known in models.items():
         assert np.allclose(model.model_of(key).predict(X), known.predict(X), atol=1e-10)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("size", [1, 40, 200])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        OnlineKernelRegressor(budget="tiny", random_state=0, label_delay=2),
+        make_streaming_pipeline(RunningStandardScaler(), RefitRegressor(label_delay=2)),
+    ],
+    ids=["tiny", "refit"],
+)
+@pytest.mark.parametrize("prior", [None, "pooled"])
+def test_late_labels_of_each_key_are_those_of_separate_models(estimator, size, prior):
+    """An estimator with a label_delay was refused, and none could be told that labels are late."""
+    keys, X, y = stream(200, seed=1)
+    y = y + 10.0
+    expected, age, models = np.zeros(len(y)), np.zeros(len(y), dtype=int), {}
+    for key in np.unique(keys):
+        mine = np.flatnonzero(keys == key)
+        models[key], age[mine] = clone(estimator), np.arange(len(mine))
+        expected[mine] = models[key].prequential_predict(X[mine], y[mine])
+    model = KeyedRegressor(estimator, prior=prior)
+    found, is_known = in_calls(model, keys, X, y, size), age > 2
+    assert_allclose(found[is_known], expected[is_known], atol=1e-9)
+    pooled = clone(estimator).prequential_predict(X, y) if prior else np.zeros(len(y))
+    assert_allclose(found[~is_known], pooled[~is_known], atol=1e-9)
+    asked = model.predict(X[-20:], keys=keys[-20:])
+    alone = [models[k].predict(x[None])[0] for k, x in zip(keys[-20:], X[-20:], strict=True)]
+    assert_allclose(asked, alone, atol=1e-9)
+
+
+@pytest.mark.long
+def test_late_labels_of_a_classifier_a_key():
+    estimator = OnlineKernelClassifier(budget="tiny", random_state=0, label_delay=2)
+    keys, X, y = stream(120, seed=1)
+    labels = np.where(y > 0, "up", "down")
+    model, classes = KeyedClassifier(estimator), ["down", "up"]
+    found = model.prequential_predict_proba(X, labels, classes, keys=keys)
+    mine = np.flatnonzero(keys == "a")
+    alone = clone(estimator).prequential_predict_proba(X[mine], labels[mine], classes=classes)
+    assert_allclose(found[mine[3:]], alone[3:], atol=1e-9)
 
 
 def test_a_new_key_is_forecast_by_all_rows_before_it():
@@ -186,7 +230,12 @@ def test_keys_in_columns_are_the_keys_beside_them(kind):
         ([1, 2], "one type"),
         (None, "keys= is missing"),
         (np.array(["2024-01-01", "2024-01-02"], dtype="datetime64[D]"), "dates"),
-        ([["x"], ["y"]], "holds a list"),
+        ([[["x"]], [["y"]]], "holds a list"),
+        (np.array(1), "one value"),
+        ([(), ()], "no columns"),
+        (np.empty((2, 0)), "no columns"),
+        ([("a", 1), ("b", 2)], "is 2, and was 1 before"),
+        ([("a", 1), ("b",)], "different lengths"),
     ],
 )
 def test_keys_that_are_none_are_refused_and_leave_the_model(keys, message):
@@ -199,6 +248,34 @@ def test_keys_that_are_none_are_refused_and_leave_the_model(keys, message):
         with pytest.raises((ValueError, TypeError), match=message):
             call()
     assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda keys: [list(key) for key in keys],
+        lambda keys: tuple(map(np.array, keys)),
+        lambda keys: pd.MultiIndex.from_tuples(keys),
+        lambda keys: pd.Series(keys, index=range(4, 4 + len(keys))),
+        lambda keys: pd.DataFrame(keys),
+        lambda keys: np.array(keys),
+        lambda keys: LossMonitor().update(np.ones(len(keys)), keys=keys).health()["key"],
+    ],
+)
+def test_keys_of_several_columns_come_in_any_container(given):
+    """Lists, indices and series of tuples were refused, and what `health` says of keys."""
+    names, X, y = stream(120)
+    keys = [(t % 2, t) for t in np.unique(names, return_inverse=True)[1].tolist()]
+    expected = KeyedRegressor().fit(X, y, keys=keys)
+    if len(given(keys)) == len(keys):
+        model = KeyedRegressor().fit(X, y, keys=given(keys))
+        assert model.keys_ == expected.keys_
+        assert_allclose(model.predict(X, keys=given(keys)), expected.predict(X, keys=keys))
+    few = expected.keys_
+    asked = expected.predict(X[: len(few)], keys=given(few))
+    assert_allclose(asked, expected.predict(X[: len(few)], keys=few))
+    with pytest.raises(ValueError, match="is 3, and was 2 before"):
+        expected.predict(X[:1], keys=[(1, 2, 3)])
 
 
 def test_what_key_names_is_checked():
@@ -216,12 +293,14 @@ def test_what_key_names_is_checked():
             KeyedRegressor(key=key).fit(X, y)
     with pytest.raises(ValueError, match="one of the two"):
         KeyedRegressor(key=0).fit(X, y, keys=["a", "b"])
-    with pytest.raises(ValueError, match="label_delay"):
-        KeyedRegressor(RefitRegressor(label_delay=2)).fit(X, y)
+    with pytest.raises(ValueError, match=r"label_delay counts rows of a key.*prior='pooled'"):
+        KeyedRegressor(RefitRegressor(label_delay=2), prior="init").fit(X, y)
     with pytest.raises(TypeError, match="instance of a regressor"):
         KeyedRegressor(FOGDClassifier()).fit(X, y)
     with pytest.raises(KeyError, match="no key"):
         KeyedRegressor(key=0).fit(X, y).model_of(5)
+    with pytest.raises(TypeError, match="is no key: give text"):
+        KeyedRegressor(key=0).fit(X, y).model_of([1])
 
 
 def test_a_bad_row_of_one_key_leaves_all_models_as_they_were():
