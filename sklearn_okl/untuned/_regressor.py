@@ -127,7 +127,7 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     those of :class:`CalendarFeatures`. Another kind later is an error. Values count, not codes or
     types, so later frames may have others, and a missing category is one more. A category enters as
     the mean of its targets so far, less that of all and shrunk as if ten rows of no difference had
-    been there [5]_. Columns of up to 16 categories in the first 64 rows have an indicator for each,
+    been there [5]_. Columns of up to 32 categories in the first 64 rows have an indicator for each,
     and one for all others, 64 in all; those of more than 8, and logarithms of columns over orders
     of magnitude, 16 at most, are seen by kernels born later, by the chain and by similar rows. 1024
     categories are told apart; any more share 64 numbers.

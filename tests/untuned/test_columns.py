@@ -556,18 +556,21 @@ def test_indicators_of_many_categories_are_seen_by_who_is_born_later(n_categorie
 
 
 @pytest.mark.long(every=4)
+@pytest.mark.parametrize("n_categories", [12, 28])
 @pytest.mark.parametrize("seed", range(4))
-def test_what_a_category_does_to_a_slope_is_learnt_and_costs_little_else(seed, monkeypatch):
+def test_what_a_category_does_to_a_slope_is_learnt_and_costs_little_else(
+    seed, n_categories, monkeypatch
+):
     def losses():
         for has_slopes in (True, False):
-            X, y = of_categories(2500, 12, seed, has_slopes)
+            X, y = of_categories(2500, n_categories, seed, has_slopes)
             model = OnlineKernelRegressor(budget="fast", random_state=seed)
             yield np.square(model.prequential_predict(X, y) - y)[100:].mean()
 
     found = np.array(list(losses()))
     monkeypatch.setattr("sklearn_okl.untuned.rows._layout.FEW", 8)
     ratios = found / list(losses())
-    assert ratios[0] < 0.6
+    assert ratios[0] < (0.6 if n_categories == 12 else 0.9)
     assert ratios[1] < 1.3  # .98 to 1.25 of eight seeds, 1.08 in the mean
 
 

@@ -16,7 +16,7 @@ from . import _codes
 from . import _steps as steps
 from . import _tails as tails
 
-FEW = 16  # categories of a column up to which each has an indicator
+FEW = 32  # categories of a column up to which each has an indicator
 AT_FIRST = 8  # and up to which all experts see it
 MOST = 64  # indicators in all
 OTHERS = -2  # in place of a category: all those without an indicator
