@@ -38,7 +38,7 @@ def report(data=DATA, n_rows=N_ROWS, n_timed=300, n_keys=10_000, n_rounds=5):
     print(
         f"\n{n_keys} keys of {N_FEATURES} features, batches of as many rows: "
         f"{rates['uniform']:.0f} rows/s, Zipf {rates['Zipf']:.0f} (bar {RATE}); "
-        f"the first models alone: {rates['alone']:.0f}."
+        f"forecasts alone {rates['forecasts']:.0f}; the first models alone: {rates['alone']:.0f}."
     )
     packed = loss_of_float32(n_rows=min(n_rows, 2000))
     rows = [
@@ -107,7 +107,8 @@ def rates_of_many(n_keys, n_rounds):
 
     Keys come equally often, or by Zipf's law. And those of some of the models, each by itself.
     """
-    rng, rates = np.random.default_rng(0), {"uniform": [], "Zipf": [], "alone": []}
+    rng, names = np.random.default_rng(0), ("uniform", "Zipf", "forecasts", "alone")
+    rates = {name: [] for name in names}
     model = _of_keys(rng, n_keys)
     zipf = 1.0 / np.arange(1, n_keys + 1)
     models = [model.model_of(key) for key in range(min(n_keys, 100))]
@@ -116,6 +117,8 @@ def rates_of_many(n_keys, n_rounds):
             keys = rng.choice(n_keys, size=n_keys, p=shares)
             learn = partial(model.prequential_predict, *_rows(rng, n_keys), keys=keys)
             rates[name].append(n_keys / _seconds(learn))
+        ask = partial(model.predict, _rows(rng, n_keys)[0], keys=rng.permutation(n_keys))
+        rates["forecasts"].append(n_keys / _seconds(ask))
         rows = [part[:, None] for part in _rows(rng, len(models))]
         of_each = list(zip(models, *rows, strict=True))
         seconds = _seconds(lambda: [one.prequential_predict(x, y) for one, x, y in of_each])  # noqa: B023

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..untuned import OnlineKernelRegressor
-from ..untuned.many import FIRST, Kept, learn_together
+from ..untuned.many import FIRST, Kept, forecast_together, learn_together
 from ._one_row import is_plain
 
 _FEWEST = 4  # keys that are worth the calls of one
@@ -15,15 +15,37 @@ _VERBS = "partial_fit", "prequential_predict"
 def may_learn_together(estimator, call, verb):
     """Tell whether models of keys may learn the rows of a call so."""
     return (
-        type(estimator) is OnlineKernelRegressor
-        and estimator.budget == "tiny"
+        _is_small(estimator)
         and verb in _VERBS
         and not call.params
         and is_plain(call.y, 1)
-        and type(call.X) is np.ndarray
-        and call.X.dtype == np.float64
+        and _are_numbers(call.X)
         and len(call.starts) > _FEWEST
     )
+
+
+def _is_small(estimator):
+    return type(estimator) is OnlineKernelRegressor and estimator.budget == "tiny"
+
+
+def _are_numbers(X):
+    return type(X) is np.ndarray and X.dtype == np.float64
+
+
+def forecast_in_one(estimator, verb, asked, models, X, lives, answers):
+    """Write forecasts of rows by the `models` of their lives; return which lives are done.
+
+    Those are the ones `asked` before, and others of which all rows are ordinary.
+    """
+    there = np.flatnonzero(np.repeat(~asked, np.diff(lives.starts)))
+    may_be = _is_small(estimator) and verb == "predict" and _are_numbers(X) and answers.ndim == 1
+    if not may_be or len(there) < _FEWEST:
+        return asked
+    rows, left = lives.order[there], np.zeros(len(lives.order), dtype=bool)
+    of_rows = np.repeat(models, np.diff(lives.starts))[there].tolist()
+    found, forecasts = forecast_together(of_rows, X[rows])
+    answers[rows[found]], left[there] = forecasts[found], ~found
+    return asked | ~np.logical_or.reduceat(left, lives.starts[:-1])
 
 
 def learn_in_rounds(call, teach):

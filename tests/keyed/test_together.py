@@ -181,3 +181,24 @@ def test_a_key_takes_little_more_than_its_numbers(kept):
     for one in known:
         if type(one) is Kept and one.t > 128:
             assert one.record.nbytes <= 1.3 * n_bytes(one.whole()._state)
+
+
+@pytest.mark.long(every=4)
+@pytest.mark.parametrize("prior", [None, "pooled"])
+@pytest.mark.parametrize("kind", [{}, {"faulty": True}, {"gaps": True}, {"tails": True}])
+def test_rows_of_many_keys_are_forecast_as_by_each_model(kind, prior, monkeypatch):
+    keys, X, y = stream(2400, **kind)
+    model = KeyedRegressor(tiny(), prior=prior)
+    for rows in (slice(700), slice(700, 1500), slice(1500, 2000)):
+        model.partial_fit(X[rows], y[rows], keys=keys[rows])
+        asked = slice(rows.stop - 100, rows.stop + 400)  # some keys have several rows
+        found = model.predict(X[asked], keys=keys[asked])
+        parts = [
+            model.model_of(key).predict(x[None])[0]
+            for key, x in zip(keys[asked].tolist(), X[asked], strict=True)
+        ]
+        assert_allclose(found, parts, rtol=1e-9, atol=1e-9 * np.abs(parts).max())
+    assert kind or n_kept(model) > N_KEYS // 4
+    before = pickle.dumps(model)
+    model.predict(X[:50], keys=keys[:50])
+    assert pickle.dumps(model) == before

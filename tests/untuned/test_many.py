@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sklearn_okl import OnlineKernelRegressor
-from sklearn_okl.untuned.many import Kept, learn_together, whole
+from sklearn_okl.untuned.many import Kept, forecast_together, learn_together, whole
 
 N = 12
 
@@ -88,6 +88,28 @@ def test_a_model_in_doubt_and_its_twin_learn_with_others():
     for one, model in zip(found, expected, strict=True):
         are_alike(whole(one)._state, model._state)
         assert one is not model
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fault", [None, 130])
+def test_models_forecast_with_others_what_they_forecast_alone(fault):
+    """Whose record is kept, and who is a model; with a twin that is heard; one of them twice."""
+    rng = np.random.default_rng(0)
+    taught, X, y = models(140, rng, **({} if fault is None else {"fault": fault}))
+    found, *_ = in_rounds(taught, X, y, 5)
+    n_twins = 0
+    for known in (taught, found):
+        rows = rng.normal(size=(N + 2, X.shape[2]))
+        rows[0, 0], rows[1, 1] = 1e7, np.nan
+        of_rows = [*known, known[3], known[4]]
+        there, forecasts = forecast_together(of_rows, rows)
+        assert not there[:2].any()
+        assert there[2:].mean() > 0.9
+        for i in np.flatnonzero(there).tolist():
+            model = whole(of_rows[i])
+            assert_allclose(forecasts[i], model.predict(rows[i : i + 1])[0], rtol=1e-9, atol=1e-9)
+            n_twins += bool(model._state["beside"]["twin"])
+    assert (n_twins > 0) == (fault is not None)
 
 
 @pytest.mark.long

@@ -1,6 +1,6 @@
-"""Small models of many streams at once: their rows are ordinary, and learnt by common arrays."""
+"""Small models of many streams at once, whose ordinary rows are learnt by common arrays."""
 
 from ._kept import FIRST, Kept, whole
-from ._many import learn_together
+from ._many import forecast_together, learn_together
 
-__all__ = ["FIRST", "Kept", "learn_together", "whole"]
+__all__ = ["FIRST", "Kept", "forecast_together", "learn_together", "whole"]

@@ -45,6 +45,48 @@ def learn_together(known, X, y):
     return learnt, forecasts
 
 
+def forecast_together(known, X):
+    """Forecast a row of X (S, d) by each of some models, of which one may have several.
+
+    Return which rows (S,) were forecast, as all of it is ordinary, and their forecasts (S,). What
+    is known of each model is as in `learn_together`.
+    """
+    there, forecasts = np.zeros(len(known), dtype=bool), np.zeros(len(known))
+    like = next((one for one in known if type(one) is Kept), None)
+    experts, X = (known[0] if like is None else like.model)._experts(), moderate(X)
+    of_models = {id(one): one for one in known}
+    made = {
+        key: one if type(one) is Kept else kept_of(one, experts, like)
+        for key, one in of_models.items()
+    }
+    finite = np.isfinite(X).all(axis=1)
+    kept = {i: made[id(one)] for i, one in enumerate(known) if finite[i] and made[id(one)]}
+    heard = {
+        i: one.twin[0]
+        for i, one in kept.items()
+        if one.twin is not None and experts.constants.trust.is_heard(_with_a_twin(one))
+    }
+    theirs = {i: said for i, said, is_there in _forecasts_of(heard, experts, X) if is_there}
+    for i, said, is_there in _forecasts_of(kept, experts, X):
+        there[i], forecasts[i] = is_there and (i in theirs or i not in heard), said
+        if i in theirs:
+            both = (np.full((1, 1), part) for part in (said, theirs[i]))
+            mixed = experts.constants.trust.mixed(kept[i].twin[1], *both)
+            forecasts[i] = mixed[0, 0]
+    return there, forecasts
+
+
+def _with_a_twin(one):
+    """Return what is known of a model and its twin, as if this stood there."""
+    return one.twin[1] | {"twin": True}
+
+
+def _forecasts_of(kept, experts, X):
+    """Yield places, the forecasts of their rows, and whether all of it is ordinary."""
+    for some, many in _alike(kept, experts):
+        yield from zip(some, *(part.tolist() for part in many.forecast(X[some])), strict=True)
+
+
 def _kept_of_each(known, like, experts, X, y):
     """Return by place what is kept of models whose next rows may be ordinary."""
     found, finite = {}, (np.isfinite(X).all(axis=1) & np.isfinite(y)).tolist()
@@ -121,6 +163,20 @@ class ManyModels:
 
         Others are taught a target of 0: what they say then is of no use.
         """
+        F, forecasts, ordinary = self._meet(X, y)
+        ordinary &= self.targets.are_near(forecasts) & self.errors.have_units()
+        self.targets.u = np.where(ordinary, self.targets.u, 0.0)
+        return F, forecasts, ordinary
+
+    def forecast(self, X):
+        """Return forecasts (S,) of a row of each, and which of these are ordinary."""
+        _, forecasts, ordinary = self._meet(X, np.zeros(len(X)))
+        targets = self.targets
+        answers = forecasts * targets.units + targets.guard["origin"]
+        return answers, ordinary & (targets.units > 0.0) & np.isfinite(answers)
+
+    def _meet(self, X, y):
+        """Return forecasts of experts (S, K) and of the whole (S,), and which rows are plain."""
         experts, of_records = self.experts, self.parts
         self.rows = ManyRows(experts.inputs, of_records, X)
         self.targets = ManyTargets(experts.fence, self.guards, of_records, y, self.t, self.ages)
@@ -129,10 +185,7 @@ class ManyModels:
         self.mixtures = ManyMixtures(experts.kind.mixture, *of_mixture)
         F, scales = self._forecasts()
         forecasts = self.mixtures.ask(F, self._asleep(), scales, object())
-        ordinary = self.rows.are_plain() & self.targets.are_near(forecasts)
-        ordinary &= self.errors.have_units() & ~self.mixtures.led
-        self.targets.u = np.where(ordinary, self.targets.u, 0.0)
-        return F, forecasts, ordinary
+        return F, forecasts, self.rows.are_plain() & ~self.mixtures.led
 
     def _teach(self, F):
         """Let inputs, experts and mixtures learn the targets."""
