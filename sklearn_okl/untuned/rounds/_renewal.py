@@ -82,6 +82,9 @@ class Renewal(Trust):
     n_waits : int, default=8
         Times `patience` that a model which rows have asked for is waited for, as long as nothing
         has come of what it is to know better.
+    several : int, default=3
+        Far targets, in a row, that the old one alone has foretold, for which it goes on although it
+        is behind in most rows: what it knows of what is rare would be lost.
     n_looks : int, default=4
         Looks left out after one whose model has lost: no more than an eighth of the time is lost.
     """
@@ -105,6 +108,7 @@ class Renewal(Trust):
     order_from: int = 128
     size: int = 2**15
     n_waits: int = 8
+    several: int = 3
     n_looks: int = 4
 
     def start(self, n_targets: Any, delay: Any = 0, n_columns: Any = 0, n_rows: Any = 0) -> Any:
@@ -398,6 +402,8 @@ class Renewal(Trust):
         enough = n_ahead if side > 0.0 else n_behind
         is_late = t - anew["since"] >= max(self.patience, past)
         is_late &= side < 0.0 or not counts
+        if side > 0.0 and self._was_wrong(anew):
+            return t - anew["since"] >= max(self.patience, past)
         if side < 0.0 < anew["far"][-1].max():  # in most rows it may be the worse one
             # what is rare, and was told by rows, may not have come again yet
             longest = self.patience * (1 if self._was_right(anew) else self.n_waits)
@@ -407,6 +413,7 @@ class Renewal(Trust):
     def _replaces(self, anew, state):
         """End a trial; tell whether the new one goes on in place of the old one."""
         has_won = bool(anew["odds"][-1] > 0.0 and anew["surely"] >= self.n_ahead)
+        has_won &= not self._was_wrong(anew)
         has_won |= self._was_right(anew)
         t, fresh = n_rows(state), anew["twin"]
         if anew["by_look"]:
@@ -421,6 +428,11 @@ class Renewal(Trust):
             state |= in_place_of(state, fresh)
             anew["order_from"] = t + self.order_from
         return has_won
+
+    def _was_wrong(self, anew):
+        """Tell whether the old one has foretold several targets where both are far apart."""
+        lost = anew["gained_apart"] <= -self.several * self.foretold
+        return bool((lost & (anew["far"][-1] < 0.0) & (anew["far"][-1] > -self.limit)).any())
 
     def _was_right(self, anew):
         """Tell whether who was heard where both are far apart has been right there since."""
@@ -447,11 +459,12 @@ class Renewal(Trust):
         gains = np.clip(gains, -self.bound, most).mean(axis=1)
         state["gained"] += float(gains.sum())
         octaves = self._octaves(scale, ours, theirs)
-        counts = (state["far"][-1] > -self.limit).any() & (octaves >= 0)
+        knows = (mine <= 0.25 * yours).all(axis=1) & (octaves >= 0)  # the old one alone
+        counts = (state["far"][-1] > -self.limit).any() | np.logical_or.accumulate(knows)
         of_far = np.clip(np.square(mine) - np.square(yours), -self.foretold, self.foretold)
-        of_far = np.where(counts, of_far.mean(axis=1), 0.0)
+        of_far = np.where(counts & (octaves >= 0), of_far.mean(axis=1), 0.0)
         state["gained_apart"] = state["gained_apart"] + of_far @ nearness(octaves)
-        return gains, of_far
+        return gains, of_far, knows | (of_far > 0.0)
 
 
 def long_errors(state):

@@ -242,8 +242,9 @@ class Trust:
         state["between"] = state["between"] + [len(y), self._squares_between(state, ours, theirs)]
         gains = self._gains(state, y, ours, asked, nones)
         near = nearness(self._octaves(state["scales"][-1], ours, asked))
+        begins = (near == 1.0) & gains[2][:, None]
         gains = np.where(lost, -2.0 * self.limit, gains[0]), gains[1][:, None] * near
-        paths = self._walk(state, *gains, near == 1.0)
+        paths = self._walk(state, *gains, begins)
         for name, path in zip(("odds", "far"), paths, strict=True):
             known, past = late(path[:-1], state[name][:-1])
             state[name] = np.concatenate([past, path[-1:]])
@@ -255,10 +256,10 @@ class Trust:
         odds = self._odds_of(odds[0][:, None], odds[1], scales, ours, theirs)
         return self._mixed(odds, scales, ours, theirs)
 
-    def _walk(self, state, gains, of_far, are_there):
+    def _walk(self, state, gains, of_far, begins):
         """Return the log odds (n + 1,) before each of n rounds, and after them, near and far.
 
-        The latter are by bands, in one of which each round is.
+        The latter are by bands, of which a round may be the first that counts.
         """
         odds, far = [float(state["odds"][-1])], np.tile(state["far"][-1], (len(gains) + 1, 1))
         for gain in gains.tolist():
@@ -266,8 +267,7 @@ class Trust:
         for i in np.flatnonzero(of_far.any(axis=1)):
             own, known = of_far[i], far[i]
             now = np.clip(known + own, -self.settled, self.settled)
-            # of the first target of a band that was foretold
-            first = np.where(are_there[i] & (own > 0.0), own - self.odds, known)
+            first = np.where(begins[i], own - self.odds, known)
             far[i + 1 :] = np.where(known == -self.limit, first, now)
         return np.array(odds), far
 
@@ -282,7 +282,7 @@ class Trust:
         """Return what each of the targets (n, q) adds to the log odds of the twin, near and far.
 
         Where both are far apart only what was foretold speaks for the twin: no fault is, but the
-        rows after one that look like it.
+        rows after one that look like it. And which rounds may be the first there.
         """
         scale = state["scales"][-1]
         scale = np.where(scale > 0.0, scale, np.inf)
@@ -304,7 +304,7 @@ class Trust:
             state["kept"] = min(kept, 2.0 * self.odds)
         counts = (gains < 0.0) | first & knows
         counts &= self._octaves(state["scales"][-1], ours, theirs) >= 0
-        return gains, np.where(counts, gains, 0.0)
+        return gains, np.where(counts, gains, 0.0), counts & (gains > 0.0)
 
     def _saved(self, mine, yours, far, first):
         """Return which squares of errors (n, q), in usual ones, the twin would have saved.
