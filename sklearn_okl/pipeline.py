@@ -115,8 +115,10 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
     :class:`sklearn.pipeline.Pipeline` learn row by row where their parts do, and for each part the
     same holds. Maps that grow with the stream do not fit in front of learners of fixed width.
 
-    *Warm-up.* `fit` on fewer rows than `warmup` warns. With a ``label_delay`` D the forecasts of
-    the D rows after it are means too, for they were due before its last label came.
+    *Warm-up.* `fit` on fewer rows than `warmup` warns. Rows that the steps cannot learn are refused
+    when they come: fresh copies try each batch after some of the rows before it. With a
+    ``label_delay`` D the forecasts of the D rows after it are means too, for they were due before
+    its last label came.
 
     *Names.* Frames of pandas and polars keep their columns, by which a
     :class:`sklearn.compose.ColumnTransformer` may choose; later frames are to have the same names
@@ -443,6 +445,7 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
         if stream["t"] >= self.warmup:
             result = self._learn(stream, batch, t, method, params, asked)
         else:
+            _warm_up.check(self, stream, batch)
             stream["waiting"] = [*stream["waiting"], copy.deepcopy(batch)]
         if n_simple and method in _PROGRESSIVE:
             known = np.maximum(np.arange(t, t + n)[:n_simple] - delay, 0)
@@ -499,13 +502,8 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
                 params = {"classes": np.unique(piece["y"])} | params
             result = getattr(final, method)(piece["X"], piece["y"], **asked, **params)
         except ValueError as error:
-            if not stream["waiting"]:
-                raise
-            raise ValueError(
-                f"The warm-up ends here, and its rows are refused, of which "
-                f"{sum(len(waiting['y']) for waiting in stream['waiting'])} came in earlier calls; "
-                f"call 'fit' to start afresh. {error}"
-            ) from error
+            _warm_up.end(self, stream, error)
+            raise
         stream["waiting"] = []
         return result
 

@@ -271,13 +271,72 @@ def test_rows_of_the_warmup_are_kept_as_they_were_given():
     )
 
 
-def test_a_bad_row_of_the_warmup_is_told_when_it_ends():
+def bad_rows(X, kind):
+    bad = X[10:15].copy()
+    bad[3, 0] = {"nan": np.nan, "inf": np.inf, "huge": 1e300}[kind]
+    return bad
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of scikit-learn's scaler
+@pytest.mark.parametrize("first", [0, 1, 10])
+@pytest.mark.parametrize("kind", ["nan", "inf", "huge"])
+@pytest.mark.parametrize("scale", [StandardScaler(), RunningStandardScaler(), PCA(2)])
+def test_a_bad_row_of_the_warmup_is_refused_when_it_comes(scale, kind, first):
     X, y = stream()
-    model = make_streaming_pipeline(PCA(2), VAWRegressor(), warmup=40)
-    model.partial_fit(np.where(X[3, 1] == X, np.nan, X)[:30], y[:30])
-    with pytest.raises(ValueError, match=r"30 came in earlier calls; call 'fit'.*NaN"):
-        model.partial_fit(X[30:], y[30:])
-    assert model.fit(X, y).predict(X).shape == y.shape
+    model = make_streaming_pipeline(scale, VAWRegressor(), warmup=20)
+    if kind == "huge" and isinstance(scale, RunningStandardScaler):
+        return  # it takes them
+    if first:
+        model.partial_fit(X[:first], y[:first])
+    for low in (first, 14, 19):  # the last of these ends the warm-up
+        before = pickle.dumps(model)
+        with pytest.raises(ValueError, match=r"NaN|infinity|overflow|too large|moderate"):
+            model.partial_fit(bad_rows(X, kind), y[10:15])
+        assert pickle.dumps(model) == before
+        if low < 19:
+            high = {first: 14, 14: 19}[low]
+            model.partial_fit(X[low:high], y[low:high])
+    model.partial_fit(X[19:], y[19:])
+    np.testing.assert_array_equal(model.predict(X), clone(model).fit(X, y).predict(X))
+
+
+def test_rows_that_are_too_few_to_try_wait_all_the_same():
+    X, y = stream()
+    model = make_streaming_pipeline(PCA(4), VAWRegressor(), warmup=40)
+    for t in range(40):
+        model.partial_fit(X[t : t + 1], y[t : t + 1])
+    np.testing.assert_allclose(
+        model.predict(X), clone(model).partial_fit(X[:40], y[:40]).predict(X)
+    )
+
+
+def test_frames_with_a_bad_value_are_refused_in_the_warmup():
+    pandas = pytest.importorskip("pandas")
+    X, y = stream()
+    frame = pandas.DataFrame(X, columns=list("abcd")).assign(e=["x", "y"] * (len(y) // 2))
+    encode = ColumnTransformer([("e", OneHotEncoder(), ["e"])], remainder="passthrough")
+    model = make_streaming_pipeline(encode, VAWRegressor(), warmup=20)
+    bad = frame[:8].copy()
+    bad.loc[3, "b"] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        model.partial_fit(bad, y[:8])
+    model.partial_fit(frame[:8], y[:8]).partial_fit(frame[8:], y[8:])
+    assert np.isfinite(model.predict(frame)).all()
+
+
+def test_what_only_many_rows_of_the_warmup_show_is_told_when_it_ends():
+    def look(rows):
+        if len(rows) > 100:
+            raise ValueError("These are too many.")
+        return rows
+
+    X, y = stream()
+    model = make_streaming_pipeline(FunctionTransformer(look), PCA(2), VAWRegressor(), warmup=130)
+    for low in range(0, 120, 30):
+        model.partial_fit(X[low : low + 30], y[low : low + 30])
+    with pytest.raises(ValueError, match=r"120 came in earlier calls; call 'fit'.*too many"):
+        model.partial_fit(X[120:], y[120:])
+    assert model.n_samples_seen_ == 120
 
 
 def test_classes_in_the_warmup():

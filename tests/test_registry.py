@@ -34,7 +34,7 @@ LAYERS = [
     {"series"},
     {"untuned"},
     {"_flow", "_delegating", "_model_parts"},
-    {"_named_steps", "_flow_rows"},
+    {"_named_steps", "_flow_rows", "_warm_up"},
     {"pipeline"},
     {"_model_shapes"},
     {"_model_trials"},

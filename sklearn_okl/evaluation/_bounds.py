@@ -34,13 +34,14 @@ from __future__ import annotations
 from numbers import Integral, Real
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import qr, solve_triangular
 from sklearn.utils import check_array, check_scalar
 
 from .._documentation import cites, explained_by
 from .._types import Any, Array, ArrayLike
 
 _SQRT_2 = float(np.sqrt(2))
+_BLOCK = 1024  # rows whose determinant is looked at together, at most
 
 
 def _check_positive(**values):
@@ -174,9 +175,10 @@ def vaw_logdet_bound(
     Notes
     -----
     Cost O(n d min(n, d)) and O(d^2) memory: the rows go in blocks, and a block of B rows Z adds the
-    logarithms of the squared pivots of chol(I + Z A^{-1} Z^T) to A = alpha I + sum z z^T. For a
-    kernel instead of rows pass a square root of its matrix, such as its Cholesky factor: the
-    determinant is that of I + K / alpha.
+    logarithms of the squared pivots of chol(I + Z A^{-1} Z^T) to A = alpha I + sum z z^T. Both are
+    known by triangular factors of rows, never by products of these, so that rows may be a million
+    times as long as :math:`\sqrt\alpha`, and more. For a kernel instead of rows pass a square root
+    of its matrix, such as its Cholesky factor: the determinant is that of I + K / alpha.
 
     References
     ----------
@@ -193,16 +195,20 @@ def vaw_logdet_bound(
     _check_positive(y_bound=y_bound, alpha=alpha)
     check_scalar(norm_sq, "norm_sq", Real, min_val=0)
     n, d = X.shape
-    log_growth = np.empty(n)
-    A = alpha * np.eye(d)
-    block = min(max(d, 64), 1024)  # one d x d Cholesky a block costs no more than its products
-    for start in range(0, n, block):
-        Z = X[start : start + block]
-        root = cholesky(A, lower=True)
-        U = solve_triangular(root, Z.T, lower=True)  # (d, B)
-        pivots = np.diagonal(cholesky(np.eye(len(Z)) + U.T @ U, lower=True))
-        log_growth[start : start + block] = 2 * np.log(pivots)
-        A += Z.T @ Z
+    growth = np.empty(n)
+    root = alpha**0.5 * np.eye(d)  # R of A = R^T R
+    start, size, largest = 0, min(d, _BLOCK), min(max(d, 64), _BLOCK)
+    while start < n:
+        Z = X[start : start + size]
+        U = solve_triangular(root, Z.T, trans="T")  # (d, B)
+        # products of rows, as U^T U, would lose the I beside them
+        pivots = np.diagonal(qr(np.concatenate([U, np.eye(len(Z))]), mode="r")[0])
+        growth[start : start + size] = np.maximum(np.abs(pivots), 1.0)
+        root = qr(np.concatenate([root, Z]), mode="r")[0][:d]
+        diagonal = np.diagonal(root)  # no less than at the start, but for rounding
+        np.fill_diagonal(root, np.copysign(np.maximum(np.abs(diagonal), alpha**0.5), diagonal))
+        start, size = start + size, min(2 * size, largest)
+    log_growth = 2 * np.log(growth)
     return alpha * norm_sq + y_bound**2 * np.cumsum(log_growth)
 
 

@@ -52,7 +52,8 @@ def kernel_vaw_regret_bound(
 
     Notes
     -----
-    Cost :math:`O(n^3)`, the eigenvalues of K.
+    Cost :math:`O(n^3)`, the eigenvalues of K. Those below :math:`n\epsilon\lambda_1(K)`, with the
+    precision :math:`\epsilon` of a number, are rounding, and count as 0.
 
     References
     ----------
@@ -169,4 +170,6 @@ def _eigenvalues(K):
     K = check_array(K, dtype=np.float64, input_name="K")
     if K.shape[0] != K.shape[1]:
         raise ValueError(f"K has shape {K.shape}; give the square kernel matrix of the rows.")
-    return np.maximum(np.linalg.eigvalsh(K), 0.0)
+    values = np.linalg.eigvalsh(K)
+    noise = len(K) * np.finfo(np.float64).eps * values[-1]
+    return np.where(values > max(noise, 0.0), values, 0.0)

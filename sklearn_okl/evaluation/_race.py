@@ -2,17 +2,20 @@
 
 import copy
 import time
+import warnings
 
 import numpy as np
 from numpy.ma import MaskedArray
 from scipy.stats import rankdata
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._delay import delay_of, late
 from .._flow import Way, active, cloned_step, copied_step, through
 from .._linalg import one_blas_thread
 from ..base import _copied, _same, described
+from ..base._swap import _OVERFLOWED
 from ..losses import get_loss
 from ..pipeline import StreamingPipeline
 from ._prequential import _log_loss, have_targets
@@ -83,7 +86,8 @@ class Race:
         They are probabilities where the method is that which gives them.
         """
         inside = np.flatnonzero(self.racing)
-        learning = np.union1d(inside, self.leaders)  # one that has left may forecast D more rows
+        # one that has left may forecast D more rows
+        learning = np.union1d(inside, self.leaders[self.leaders >= 0])
         used = sorted({self.map_of[k] for k in learning})
         starts = self.t == 0
         if weights["learning"] is not None:
@@ -99,42 +103,103 @@ class Race:
             for i, (steps, pasts, rows) in zip(used, mapped, strict=True):
                 self.maps[i], self.pasts[i], Z[i] = steps, pasts, rows
             learnt = pool(
-                delayed(_learn_rows)(self.finals[k], Z[self.map_of[k]], y, params, as_asked)
+                delayed(_learn_rows)(
+                    self.finals[k], Z[self.map_of[k]], y, params, as_asked, self.params[k]
+                )
                 for k in learning
             )
-        F = np.stack([forecasts for _, forecasts, _ in learnt], axis=1)  # (n, learning[, targets])
-        told = F
-        if as_asked == _PROBA:  # the labels told are the likeliest
-            classes = learnt[0][0].classes_
-            told = classes[F.argmax(axis=2)]
-        if self.loss == "log_loss":
-            places = np.searchsorted(classes, y)
-            losses = np.stack([_log_loss(places, P) for P in F.swapaxes(0, 1)], axis=1)
-        else:
-            losses = _losses(self.loss, np.asarray(y).reshape(len(F), 1, *told.shape[2:]), told)
+        learnt = [
+            self._until_overflow(one, Z[self.map_of[k]], y, params, as_asked)
+            for k, one in zip(learning, learnt, strict=True)
+        ]
+        lasted = np.zeros(len(self.params), dtype=int)  # rows that each has forecast
+        lasted[learning] = [len(forecasts) for _, forecasts, *_ in learnt]
+        whole = np.flatnonzero(lasted[learning] == len(y))
+        if not (self.racing & (lasted == len(y))).any():
+            raise next(error for *_, error in learnt if error is not None)
+        classes = getattr(learnt[whole[0]][0], "classes_", None)
+        F = [_filled(forecasts, learnt[whole[0]][1]) for _, forecasts, *_ in learnt]
+        F = np.stack(F, axis=1)  # (n, learning[, targets])
+        told = classes[F.argmax(axis=2)] if as_asked == _PROBA else F  # the likeliest labels
+        losses = self._losses(F, told, y, classes)
         ranking = np.ones(len(F)) if weights["ranking"] is None else weights["ranking"]
         known = have_targets(np.asarray(y))
         losses, ranking = np.where(known[:, None], losses, 0.0), np.where(known, ranking, 0.0)
-        leaders = self._leaders(losses[:, self.racing[learning]], ranking)
-        for k, (final, _, seconds) in zip(learning, learnt, strict=True):
+        leaders = self._leaders(losses[:, self.racing[learning]], ranking, lasted)
+        for k, (final, _, seconds, _) in zip(learning, learnt, strict=True):
             self.finals[k] = final
             self.times[k] += seconds
+        self._let_go(learning[lasted[learning] < len(y)])
         shown = F if method == _PROBA else told
         return shown[np.arange(len(F)), np.searchsorted(learning, leaders)]
 
-    def _leaders(self, losses, weights):
-        """Count the losses (n, racing) of some rows; return who led before each of them (n,)."""
-        inside = np.flatnonzero(self.racing)
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
+    def _until_overflow(self, learnt, Z, y, params, method):
+        """Return what one has learnt; if its numbers overflowed, of the rows before it happened."""
+        final, forecasts, seconds, error = learnt
+        if error is None:
+            return learnt
+        start, low, size, parts = time.perf_counter(), 0, len(y), []
+        while size > 1 and not self.depends_on_the_cut():
+            rows = slice(low, low + size // 2)
+            part = dict(params)
+            if "sample_weight" in params:
+                part["sample_weight"] = params["sample_weight"][rows]
+            final, forecasts, _, failed = _learn_rows(
+                final, _safe_indexing(Z, rows), y[rows], part, method, {}
+            )
+            if failed is None:
+                parts.append(forecasts)
+                low, size = rows.stop, size - size // 2
+            else:
+                size //= 2
+        seconds += time.perf_counter() - start
+        parts = [part for part in parts if len(part)]
+        return final, np.concatenate(parts) if parts else forecasts[:0], seconds, error
+
+    def _losses(self, F, told, y, classes):
+        """Return the losses (n, learning) of forecasts."""
+        if self.loss == "log_loss":
+            places = np.searchsorted(classes, y)
+            return np.stack([_log_loss(places, P) for P in F.swapaxes(0, 1)], axis=1)
+        return _losses(self.loss, np.asarray(y).reshape(len(F), 1, *told.shape[2:]), told)
+
+    def _leaders(self, losses, weights, lasted):
+        """Count the losses (n, racing) of some rows; return who led before each of them (n,).
+
+        Of the rows that each has forecast, `lasted`, those stay, in place, whose losses are finite.
+        """
+        inside, rows = np.flatnonzero(self.racing), np.arange(len(losses))
+        losses = np.where(rows[:, None] < lasted[inside], losses, np.inf)
+        with np.errstate(over="ignore", invalid="ignore"):
             losses *= weights[:, None]
             sums = np.cumsum(np.vstack([self.sums[inside], losses]), axis=0)
-        leaders = inside[np.argmin(sums[:-1], axis=1)]
-        leaders, self.leaders = late(leaders, self.leaders)
-        self.sums[inside] = sums[-1]
-        self.weights[inside] += weights.sum()
-        self.rounds[inside] += len(losses)
+            totals = np.cumsum(np.append(0.0, weights))
+        sums = np.where(np.isfinite(sums), sums, np.inf)
+        lasted[inside] = counts = np.isfinite(sums).sum(axis=0) - 1
+        if not (counts == len(losses)).any():
+            raise ValueError(_OVERFLOWED)
+        leaders, past = late(inside[np.argmin(sums[:-1], axis=1)], self.leaders)
+        gone = (leaders < 0) | (lasted[leaders] <= rows)
+        there = np.where(rows[:, None] < counts, sums[:-1], np.inf)
+        self.leaders = np.where(lasted[past] < len(losses), -1, past)  # -1: gone
+        self.sums[inside] = sums[counts, np.arange(len(inside))]
+        self.weights[inside] += totals[counts]
+        self.rounds[inside] += counts
         self.t += len(losses)
-        return leaders
+        return np.where(gone, inside[np.argmin(there, axis=1)], leaders)
+
+    def _let_go(self, who):
+        """Take candidates out of the race whose numbers overflowed, and say so."""
+        for k in who:
+            self.finals[k] = clone(self.finals[k])  # one with such numbers could not be read back
+            if self.racing[k]:
+                warnings.warn(
+                    f"Numbers of the candidate {self.params[k]} overflowed after "
+                    f"{self.rounds[k]} rows that it has forecast: it leaves the race. Leave it "
+                    "out, or scale the features and the targets.",
+                    stacklevel=2,
+                )
+        self.racing[who] = False
 
     def depends_on_the_cut(self):
         """Tell whether a candidate is, or holds, a pipeline that learns batch by batch."""
@@ -162,7 +227,7 @@ class Race:
             and all(np.shape(part) == (n,) for part in arrays)
             and set(self.map_of) <= set(range(len(self.maps)))
             and len(self.maps) == len(self.pasts)
-            and np.isin(self.leaders, np.arange(n)).all()
+            and np.isin(self.leaders, np.arange(-1, n)).all()
             and self.racing.dtype == bool
             and self.racing.any()
             and all(part.dtype == np.float64 for part in (self.sums, self.weights, self.times))
@@ -242,10 +307,27 @@ def _map_rows(steps, pasts, X, y, way):
     return steps, pasts, rows
 
 
-def _learn_rows(final, Z, y, params, method):
-    start = time.perf_counter()
-    forecasts = getattr(final, method)(Z, y, **params)
-    return final, forecasts, time.perf_counter() - start
+def _learn_rows(final, Z, y, params, method, point):
+    """Return a last step that has learnt rows, its forecasts, the seconds, and no error.
+
+    Where its numbers overflow: the step as it was, no forecasts, the seconds, and that error.
+    """
+    start, error = time.perf_counter(), None
+    try:
+        forecasts = getattr(final, method)(Z, y, **params)
+    except Exception as fault:
+        if not (isinstance(fault, ValueError) and _OVERFLOWED in str(fault)):
+            fault.add_note(f"The candidate of the search with the parameters {point}.")
+            raise
+        forecasts, error = np.empty((0, *np.shape(y)[1:])), fault
+    return final, forecasts, time.perf_counter() - start, error
+
+
+def _filled(forecasts, others):
+    """Return forecasts, and those of others, which count for nothing, after the last of them."""
+    if not len(forecasts):
+        return others
+    return np.concatenate([forecasts, others[len(forecasts) :]])
 
 
 def _losses(name, y, F):

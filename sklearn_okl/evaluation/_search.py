@@ -109,6 +109,11 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
 
     A tie goes to the earlier candidate.
 
+    *Overflow.* A candidate whose numbers overflow, as those of a large step size may, leaves the
+    race at that row, and a UserWarning names its parameters; the table has the rows before. Where
+    all of them do, the call raises the error. Other errors of a candidate bear its parameters as a
+    note.
+
     *Weights.* A ``sample_weight`` is for learning; the losses that rank the candidates count every
     row as one. With scikit-learn's metadata routing `set_fit_request` (`set_partial_fit_request`)
     of the estimator says whether it learns with the weights, and `set_score_request` whether they

@@ -31,8 +31,8 @@ class BackgroundReservoir(OneToOneFeatureMixin, OnlineTransformer):
 
     Attributes
     ----------
-    background_ : ndarray of shape (min(n_rows, n_samples_seen), n_features)
-        The rows kept.
+    background_ : ndarray of shape (n_kept, n_features)
+        The rows kept: min(n_rows, n_samples_seen) of them, or fewer after rows had to go.
 
     See Also
     --------
@@ -47,7 +47,7 @@ class BackgroundReservoir(OneToOneFeatureMixin, OnlineTransformer):
 
     *Rows that must go.* Where a pipeline unlearns rows, they leave the sample too. The next rows
     take their places, and those of rows that were not kept, at random, so that the sample stays
-    uniform [2]_.
+    uniform [2]_. Until as many have come as went it is of up to `n_rows` rows, and may be empty.
 
     *Why a step of its own.* A sample in every model would be in every file and every copy, for all
     who never ask.
@@ -89,7 +89,7 @@ class BackgroundReservoir(OneToOneFeatureMixin, OnlineTransformer):
 
     @property
     def background_(self) -> Array:
-        """The rows kept, of shape (min(n_rows, n_samples_seen), n_features)."""
+        """The rows kept, of shape (n_kept, n_features): up to `n_rows` of them."""
         return self._fitted_state("background_")["rows"].copy()
 
     def _begin(self, X: Array, y: Any) -> Any:

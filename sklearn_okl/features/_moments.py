@@ -170,20 +170,30 @@ def known(state):
 
 
 def merge(state, theirs):
-    """Add the moments of other rows to a state, in place: sums of squares about the common mean."""
+    """Add the moments of other rows to a state, in place: sums of squares about the common mean.
+
+    A part of few rows still holds them all, and nothing has judged them: the other one learns them.
+    """
+    if state["t"] < N_FIRST <= theirs["t"]:
+        few = state["first"]
+        state.update(theirs)
+        learn(state, few)
+        return
+    if theirs["t"] < N_FIRST:
+        learn(state, theirs["first"])
+        return
+    _begin_where(state, first_moves(theirs["range"], *state["range"]).any(axis=0))
     before, after = state["weight"], theirs["weight"]
-    total = np.maximum(before + after, 1.0)
-    apart = theirs["origin"] + theirs["sums"] / np.maximum(after, 1.0)
-    apart -= state["origin"] + state["sums"] / np.maximum(before, 1.0)
+    apart = theirs["origin"] + theirs["sums"] / after
+    apart -= state["origin"] + state["sums"] / before
     shift = theirs["origin"] - state["origin"]
+    shares = before * after / (before + after)
     state["sums"] = state["sums"] + theirs["sums"] + after * shift
-    state["squares"] = state["squares"] + theirs["squares"] + apart**2 * (before * after / total)
+    state["squares"] = state["squares"] + theirs["squares"] + apart**2 * shares
     state["t"], state["weight"] = state["t"] + theirs["t"], before + after
     state["begun"] = state["begun"] + theirs["begun"]
     state["alarm"] = np.maximum(state["alarm"], theirs["alarm"])
     state["range"] = widened(state["range"], theirs["range"])
-    first = np.concatenate([state["first"], theirs["first"]])
-    state["first"] = first if state["t"] < N_FIRST else first[:0]
 
 
 def caution(weights):
@@ -268,12 +278,17 @@ def _begin(state, rows):
     if not moves.any():
         return len(rows)
     begins = moves[0]
+    _begin_where(state, begins)
+    later = (moves[1:] & ~begins).any(axis=1)
+    return 1 + int(later.argmax()) if later.any() else len(rows)
+
+
+def _begin_where(state, begins):
+    """Let columns (d,) that have stood still begin now, with one row of what they were."""
     if begins.any():
         state["begun"] = np.where(begins, state["t"] - 1.0, state["begun"])
         for name, now in (("weight", 1.0), ("sums", 0.0), ("squares", 0.0)):
             state[name] = np.where(begins, now, state[name])
-    later = (moves[1:] & ~begins).any(axis=1)
-    return 1 + int(later.argmax()) if later.any() else len(rows)
 
 
 def _learn_row(state, X, forgetting):

@@ -33,19 +33,22 @@ class MergesStatistics:
         Parameters
         ----------
         other : object
-            A transformer of the same class and parameters, fitted on rows of the same features; it
-            is left as it is.
+            A transformer of the same class, fitted on rows of the same features; it is left as it
+            is. Its parameters may be others: they say what becomes of rows, as `feature_range`
+            does, and the one that is called keeps its own.
 
         Returns
         -------
         self : transformer
             The one that would have learnt the rows of both, but that what is faulty was judged in
-            each part by itself, and that quantiles are known up to their error.
+            each part by itself, of fewer than 32 rows by the other part, and that quantiles are
+            known up to their error.
 
         Notes
         -----
         A TypeError says where the order of rows matters after all: where the latest count for more,
-        or alone. What does not fit together is a ValueError.
+        or alone. What does not fit together is a ValueError. A column that begins late has stood
+        still in the one that is called: its rows count as those that came first.
         """
         if type(other) is not type(self):
             raise TypeError(

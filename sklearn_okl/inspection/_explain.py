@@ -15,7 +15,7 @@ from ._effects import PartialEffects
 from ._explanation import ShapleyExplanation
 from ._parts import NOBODY
 from ._rows import column_names, column_of, container_of_rows, data_of, exchanged, taken
-from ._steps import owners_through, renamed, sums_of
+from ._steps import has_union_of_features, owners_through, renamed, sums_of
 
 _N_POINTS = 50
 
@@ -55,9 +55,9 @@ def explain(
     TypeError
         If the model is no such sum, or rows are neither an array nor a frame of pandas.
     ValueError
-        If there is no background, if groups overlap or name columns that X does not have, or if
-        the steps before the features make each column of all others, so that nothing is left to
-        be told apart.
+        If there is no background or an empty one, if groups overlap or name columns that X does
+        not have, or if the steps before the features make each column of all others, or a
+        FeatureUnion holds several features, so that nothing is left to be told apart.
 
     See Also
     --------
@@ -245,6 +245,11 @@ def _kept(model, X):
             "the past, or put BackgroundReservoir() as the first step of a StreamingPipeline, "
             "which keeps some."
         )
+    if not len(rows):
+        raise ValueError(
+            "The background is empty: all rows that the BackgroundReservoir had kept were "
+            "unlearnt. Give rows that stand for what is usual, background=rows, or learn some more."
+        )
     if hasattr(X, "iloc"):
         return type(X)(rows, columns=X.columns)
     names = getattr(steps[0][1], "feature_names_in_", None)
@@ -277,6 +282,12 @@ def _players(model, X, background, groups):
     together = [*_grouped(groups, names).values(), *owners]
     players, of_columns = _united(together, d)
     if players == 1 < d and not (groups and len(groups) == 1):
+        if has_union_of_features(model):
+            raise ValueError(
+                "A FeatureUnion of features is not read through: each wave or monomial of it "
+                "counts as made of all columns, so that none can be told apart. Give each of its "
+                "features a model of its own, or take an estimator that mixes such models."
+            )
         raise ValueError(
             "The steps before the features make each column of all of the others, so that no "
             "column can be told apart. Leave them out, or explain what they make."

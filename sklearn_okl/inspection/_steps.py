@@ -126,6 +126,13 @@ def owners_through(model, X, background):
     return [set().union(*(own[j] for j in columns)) for columns in further]
 
 
+def has_union_of_features(model):
+    """Tell whether features of a model stand side by side in one of its steps."""
+    steps = getattr(model, "steps", ())
+    parts = [part for _, step in steps for part in getattr(step, "transformer_list", ())]
+    return any(hasattr(part[1], "_unfolded") for part in parts)
+
+
 def _owners(made, X, background):
     """Return of each column that is made of rows the columns (a set) that it is of."""
     longest = max(len(X), len(background))

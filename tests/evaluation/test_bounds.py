@@ -8,6 +8,7 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn_okl.evaluation import (
     concatenated_vaw_loss_bound,
     kernel_ridge_comparator,
+    kernel_vaw_regret_bound,
     regret,
     ridge_comparator,
     vaw2_loss_bound,
@@ -161,6 +162,31 @@ def test_logdet_bound_of_a_kernel_through_its_root():
     K = rbf_kernel(X, gamma=20.0)
     bounds = vaw_logdet_bound(cholesky(K + 1e-12 * np.eye(80), lower=True), y_bound=1.0, alpha=0.5)
     np.testing.assert_allclose(bounds[-1], np.linalg.slogdet(np.eye(80) + K / 0.5)[1], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("scale", "alpha"), [(1e4, 1.0), (1e7, 1.0), (1.0, 1e-14), (1e8, 1.0), (1e15, 1.0)]
+)
+def test_logdet_bound_of_rows_far_longer_than_the_ridge(scale, alpha):
+    X = scale * np.random.default_rng(0).normal(size=(300, 3))
+    bounds = vaw_logdet_bound(X, y_bound=1.0, alpha=alpha)
+    for t in (1, 2, 3, 64, 300):
+        values = np.linalg.svd(X[:t], compute_uv=False)
+        np.testing.assert_allclose(bounds[t - 1], np.log1p(values**2 / alpha).sum(), rtol=1e-9)
+    assert np.all(np.diff(bounds) >= 0)
+
+
+def test_logdet_bound_of_equal_columns_that_drown_the_ridge():
+    bounds = vaw_logdet_bound(np.full((100, 2), 1e20), y_bound=1.0)
+    assert np.isfinite(bounds).all()  # what rounding adds makes it larger
+    assert np.all(bounds >= np.log(2e40 * np.arange(1.0, 101.0)) - 1e-9)
+
+
+def test_eigenvalues_of_a_kernel_that_are_rounding_do_not_count():
+    x = np.random.default_rng(0).normal(size=(200, 1))
+    bound = kernel_vaw_regret_bound(x @ x.T, y_bound=1.0, alpha=1e-14)
+    np.testing.assert_allclose(bound, np.log1p((x**2).sum() / 1e-14), rtol=1e-9)
+    assert kernel_vaw_regret_bound(np.zeros((2, 2)), y_bound=1.0) == 0.0
 
 
 # ---- the theorems on runs ----

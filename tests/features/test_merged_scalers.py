@@ -16,6 +16,11 @@ from sklearn_okl import (
     make_streaming_pipeline,
 )
 
+
+def learn(X):
+    return RunningStandardScaler().fit(X)
+
+
 SCALERS = (RunningStandardScaler, RunningMinMaxScaler, RunningMaxNormScaler)
 
 
@@ -99,3 +104,42 @@ def test_order_and_what_does_not_fit():
     with pytest.raises(ValueError, match="not fitted"):
         scaler.merge(RunningStandardScaler())
     assert pickle.dumps(scaler) == before
+
+
+@pytest.mark.parametrize(("few", "first"), [(10, 200), (1, 200), (31, 32)])
+def test_a_fault_in_a_part_of_few_rows_is_judged_by_the_other(few, first):
+    X = rows(6, n=first + few)
+    X[first + few // 2] *= 1e6
+    merged = learn(X[:first]).merge(learn(X[first:]))
+    whole = learn(X[:first]).partial_fit(X[first:])
+    assert_allclose(merged.scale_, whole.scale_, rtol=1e-12)
+    assert merged.n_samples_seen_ == first + few
+    reversed_ = learn(X[first:]).merge(learn(X[:first]))
+    assert_allclose(reversed_.scale_, whole.scale_, rtol=1e-12)
+    more = rows(7, n=50)
+    Z = whole.prequential_transform(more)
+    for scaler in (merged, reversed_):
+        assert_allclose(scaler.prequential_transform(more), Z, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_parts", [2, 5, 20])
+def test_a_fault_among_parts_that_are_all_small_is_judged(n_parts):
+    X = rows(8, n=40)
+    X[7] *= 1e6
+    merged, *parts = (RunningStandardScaler().fit(part) for part in np.array_split(X, n_parts))
+    for part in parts:
+        merged = merged.merge(part)
+    assert_allclose(merged.scale_, RunningStandardScaler().fit(X).scale_, rtol=1e-12)
+
+
+def test_columns_that_begin_late_begin_late_in_a_merge_too():
+    still, moving = np.full((60, 2), 5.0), 5.0 + np.random.default_rng(0).normal(size=(90, 2))
+    moving[:, 1] = 7.0  # another number, and still as well
+    merged = learn(still).merge(learn(moving))
+    whole = learn(still).partial_fit(moving)
+    assert_allclose(merged.scale_, whole.scale_, rtol=1e-10)
+    assert_allclose(merged.mean_, whole.mean_, rtol=1e-10)
+    asked = np.array([[9.0, 9.0], [-1e3, 1e3]])
+    assert_allclose(merged.transform(asked), whole.transform(asked), rtol=1e-10)
+    # the same number in both: nothing begins
+    assert_allclose(learn(still).merge(learn(still[:40])).var_, 0.0)

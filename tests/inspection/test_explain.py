@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import is_classifier
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_okl import (
@@ -513,6 +513,20 @@ def test_the_background_is_the_reservoir_of_the_pipeline():
         VAWRegressor().fit(X, y).explain(X[:2])
 
 
+def test_a_reservoir_that_unlearning_has_emptied_says_what_to_do():
+    X, y = stream(40, 3)
+    model = make_streaming_pipeline(
+        BackgroundReservoir(1, random_state=0), VAWRegressor(forecaster="ridge")
+    ).fit(X, y)
+    kept = (model[0].background_ == X).all(axis=1)
+    model.unlearn(X[kept], y[kept])
+    assert model[0].background_.shape == (0, 3)
+    with pytest.raises(ValueError, match=r"had kept were unlearnt.*background=rows"):
+        model.explain(X[:2])
+    assert model.explain(X[:2], background=X[-5:]).values.shape == (2, 3)
+    assert model.partial_fit(X, y).explain(X[:2]).values.shape == (2, 3)
+
+
 def test_what_cannot_be_explained_is_said():
     X, y = stream(100, 3)
     with pytest.raises(TypeError, match="KOGDRegressor cannot be explained in closed form"):
@@ -522,6 +536,13 @@ def test_what_cannot_be_explained_is_said():
     model = make_pipeline(PCA(3), FourierFeatures(random_state=0), Ridge()).fit(X, y)
     with pytest.raises(ValueError, match="no column can be told apart"):
         explain(model, X, X)
+    union = make_union(FourierFeatures(n_components=8, random_state=0), TaylorFeatures())
+    for model in (
+        make_streaming_pipeline(union, VAWRegressor(forecaster="ridge")),
+        make_pipeline(StandardScaler(), union, Ridge()),
+    ):
+        with pytest.raises(ValueError, match="A FeatureUnion of features is not read through"):
+            explain(model.fit(X, y), X, X)
     model = OGDRegressor(eta0=0.01).fit(X, y)
     for given, error, words in [
         ({"X": X[0]}, ValueError, "its shape is"),
