@@ -14,7 +14,16 @@ from .._linalg import one_blas_thread
 from .._prediction_frames import check_as_frame
 from .._types import Any, Array, ArrayLike, Self
 from ..base import _is_finite, twin
-from . import _correction, _fixed_share, _frames, _intake, _intervals, _rounds, _skew
+from . import (
+    _correction,
+    _fixed_share,
+    _frames,
+    _intake,
+    _intervals,
+    _labels,
+    _rounds,
+    _skew,
+)
 from ._forecaster import OnlineForecaster
 from ._shell import SeriesEstimator
 
@@ -370,6 +379,9 @@ class AdaptedForecaster(SeriesEstimator):
         n, n_series = series.values.shape
         given = _base_of(base_forecasts, (n, self.horizon, n_series))
         _check_aligned(series.index, base_forecasts)
+        if not is_start and series.index is None:
+            label = _labels.stranger_in(base_forecasts, "base_forecasts")
+            _labels.check_stranger(self.forecaster_._layout["time"], label, "base_forecasts")
         steps, known = _frames.names_of(base_forecasts), None if is_start else self._steps
         _frames.check_names("base_forecasts", steps, known)
         self._steps = steps if known is None else known
