@@ -178,7 +178,8 @@ class AdaptedForecaster(SeriesEstimator):
         base_forecasts : array-like of shape (n, horizon) or (n, horizon, m)
             Entry [i, h] is what the base said of row i + h before row i was known; NaN where it
             said nothing. A frame has a column a step, always in the same order. Of one step (n,)
-            will do.
+            will do. If our own forecaster has ``gaps="fill"``, h counts steps of time from row i
+            on, with rows that the index leaves out.
         """
         self._advance(y, base_forecasts, X, restart=True)
         return self
@@ -218,7 +219,8 @@ class AdaptedForecaster(SeriesEstimator):
         -------
         forecasts : ndarray of shape (n, horizon) or (n, horizon, m)
             Entry [i, h] is the forecast of row i + h, made before row i was known. NaN where
-            neither the base nor we say anything.
+            neither the base nor we say anything. Rows that an index leaves out are steps, too, as
+            those of `base_forecasts` are.
         """
         forecasts = self._advance(y, base_forecasts, X, X_future, keeps_forecasts=True)
         return forecasts[..., 0] if self.forecaster_._layout["is_flat"] else forecasts

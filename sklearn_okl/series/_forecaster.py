@@ -321,7 +321,8 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
         forecasts : ndarray of shape (n, horizon) or (n, horizon, m)
             Entry [i, h] is the forecast of row i + h, h = 0, ..., horizon - 1, made when the
             targets before row i were known, and the columns known ahead up to row i + h. NaN for a
-            series that has not begun.
+            series that has not begun. Where an index leaves rows out after row i, which
+            ``gaps="fill"`` allows, steps count them: it is the h-th step after row i then.
         """
         forecasts = self._advance(y, X, X_future, keeps_forecasts=True)
         return forecasts[..., 0] if self._layout["is_flat"] else forecasts

@@ -85,3 +85,15 @@ def test_whole_numbers_are_numbers_whatever_they_are_kept_as(dtype):
         forecaster().fit(y.drop([20, 21]))
     with pytest.raises(ValueError, match=r"out of order"):
         forecaster().fit(y[::-1])
+
+
+def test_steps_count_rows_that_an_index_leaves_out():
+    y = series().drop(DAYS[[40, 41]])
+    said = forecaster(gaps="fill").prequential_predict(y)
+    asked = forecaster(gaps="fill").fit(y[:39])
+    assert_array_equal(said[39], asked.predict())  # of the rows 39 and 40 of all
+    base = np.arange(58.0)[:, None] + [0.0, 1.0]  # what comes, by steps of time
+    base[40:] += 2.0
+    adapted = AdaptedForecaster(2, forecaster=forecaster(gaps="fill"))
+    adapted.prequential_predict(y, base)
+    assert (adapted.regret_certificate().experts[..., 0] >= 0.0).all()  # the base has no error
