@@ -23,7 +23,7 @@ from ._labels import (
     stranger_in,
     wall_times,
 )
-from ._steps import step_of
+from ._steps import OF_MONTHS, offset_of, step_of
 
 _HARMONICS = {"hour_of_day": 3, "day_of_week": 2, "day_of_year": 2}
 _LENGTHS = {"hour_of_day": 86400.0, "day_of_week": 7 * 86400.0, "day_of_year": 365.25 * 86400.0}
@@ -263,7 +263,7 @@ def _dates(label, step, *, start, periods):
     """
     import pandas as pd
 
-    offset, end = pd.tseries.frequencies.to_offset(step), "start" if start else "end"
+    offset, end = offset_of(step), "start" if start else "end"
     is_time = isinstance(offset, pd.offsets.Tick) and not isinstance(offset, pd.offsets.Day)
     if label.tz is None or is_time:
         return pd.date_range(**{end: label}, periods=periods, freq=offset)
@@ -338,11 +338,14 @@ def places(time, index):
             known = continued(time, n)
         found = known.get_indexer(index) + 1
     if (found <= 0).any():
-        label = index[np.flatnonzero(found <= 0)[0]]
+        k = int(np.flatnonzero(found <= 0)[0])
+        of_months = (
+            "" if time["kind"] == "numbers" else ", or make it periods, as by to_period('M')"
+        )
         raise ValueError(
-            f"The index of y has {label}, which is not a whole number of steps ({time['step']}) "
-            f"after {time['last']}. Resample the series to regular steps first; if they are, give "
-            "the index its freq."
+            f"The index of y has {index[k]}, which is not a whole number of steps ({time['step']}) "
+            f"after {index[k - 1] if k else time['last']}. Resample the series to regular steps "
+            f"first; if they are, give the index its freq{of_months}."
         )
     return found
 
@@ -404,7 +407,11 @@ def _usual_steps(kind, step):
     import pandas as pd
 
     a_range = pd.date_range if kind == "dates" else pd.period_range
-    labels = a_range("2001-01-01", periods=_N_USUAL, freq=step)
+    offset, is_of_months = step, kind == "dates" and OF_MONTHS.fullmatch(step) is not None
+    if is_of_months:
+        offset = offset_of(step)
+    labels = a_range("2001-01-01", periods=_N_USUAL + is_of_months, freq=offset)
+    labels = labels[int(is_of_months) :]  # of which the first was a start alone
     return np.diff(wall_times(labels)) / np.timedelta64(1, "s")
 
 
