@@ -159,6 +159,9 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     scores, with a bound on what that costs: so an interval is wider on a holiday, in heat, or at
     the rush hour.
 
+    *Logarithms.* What holidays, promotions or weekends multiply, or grows by a factor on seasons
+    that are given, is forecast far better from ``np.log(y)``: what columns explain is added.
+
     *Missing values.* One in y is filled in by its own forecast, and teaches nothing; one in X
     counts as the mean. A series that begins later is NaN until its first value, and so are its
     forecasts; before it the series counts as that value. Rows before the first value of any series
