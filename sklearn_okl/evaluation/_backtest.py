@@ -11,7 +11,7 @@ from sklearn.utils import Bunch, _safe_indexing, check_scalar
 from sklearn.utils.validation import _num_samples
 
 from .._types import Any, ArrayLike
-from ..series import AdaptedForecaster, _frames, _intervals
+from ..series import AdaptedForecaster, _frames, _intake, _intervals, _labels
 from . import _series_measures
 from ._interval_scores import sorted_groups
 
@@ -40,7 +40,9 @@ def backtest(
         far, with X ``(y, horizon, X, X_future)``, that returns forecasts, or forecasts and
         intervals.
     y : {array-like, frame} of shape (n,) or (n, m)
-        Rows of one or several series, in order; NaN is a missing value, which is not scored.
+        Rows of one or several series, in order; NaN is a missing value, which is not scored. A
+        forecaster of ours with ``gaps="fill"`` forecasts rows that the index leaves out as well:
+        steps count them, and they are as rows of NaN.
     X : {array-like, frame} of shape (n, d), default=None
         Columns that belong to the rows. Those of the rows to come are given to `predict`, unless
         the forecaster has an empty ``known_ahead``.
@@ -139,22 +141,29 @@ def backtest(
     coverage = None if coverage is None else _intervals.checked_coverage(coverage)
     teacher = _Function if _is_function(forecaster) else _Forecaster
     base = _checked_base(base_forecasts, forecaster, (n, horizon))
-    asked = teacher(forecaster, (y, base, X), horizon, coverage, refit_every)
-    said = [asked.at(int(origin)) for origin in origins]
+    index = y.index if hasattr(getattr(y, "index", None), "get_indexer") else None
+    data, places = (y, base, X), np.arange(n)
+    if series.index is not None and _fills(forecaster):
+        data, places = _with_gaps(forecaster, series, data)
+        series = _frames.series_of(data[0])
+        index = data[0].index
+    asked = teacher(forecaster, data, horizon, coverage, refit_every)
+    starts = places[origins]
+    said = [asked.at(int(start)) for start in starts]
+    for start, (of_one, _) in zip(starts.tolist(), said, strict=True):
+        _refuse_other_rows(of_one, series.index, start)
     forecasts = np.stack([_shaped(f, (horizon, m), "forecasts") for f, _ in said])
     intervals = None
     if coverage is not None and said[0][1] is not None:
         shape = (horizon, m, len(coverage), 2)
         intervals = np.stack([_shaped(ends, shape, "intervals") for _, ends in said])
-    index = y.index if hasattr(getattr(y, "index", None), "get_indexer") else None
-    rows = origins[:, None] + np.arange(horizon)
+    rows = starts[:, None] + np.arange(horizon)
     y_true = series.values[rows]
-    result = _measured(
-        series.values, y_true, forecasts, intervals, coverage, origins, season_length
-    )
+    result = _measured(series.values, y_true, forecasts, intervals, coverage, starts, season_length)
     held_by_group = None
     if groups is not None and intervals is not None:
-        held_by_group = _by_group(np.asarray(groups)[rows], y_true, intervals)
+        latest = np.searchsorted(places, rows, side="right") - 1  # one left out is not scored
+        held_by_group = _by_group(np.asarray(groups)[latest], y_true, intervals)
     flat = (lambda a: a if a is None else a[:, :, 0]) if series.is_flat else (lambda a: a)
     return Bunch(
         origins=origins,
@@ -162,7 +171,7 @@ def backtest(
         y_true=flat(y_true),
         intervals=flat(intervals),
         coverage=coverage,
-        records=_records(series, index, origins, y_true, forecasts, intervals, coverage),
+        records=_records(series, index, starts, y_true, forecasts, intervals, coverage),
         **result,
         held_by_group=held_by_group,
         forecaster=asked.model,
@@ -202,7 +211,7 @@ class _Forecaster:
         given = [] if base is None else [base[origin]]
         if X is not None and _knows_ahead(self.forecaster):
             given.append(_safe_indexing(X, slice(origin, origin + self.horizon)))
-        forecasts = np.asarray(self.model.predict(*given), dtype=np.float64)
+        forecasts = self.model.predict(*given)
         if not self.has_intervals:
             return forecasts, None
         return forecasts, self.model.predict_interval(*given, coverage=self.coverage)
@@ -227,6 +236,57 @@ class _Function:
         return said if isinstance(said, tuple) else (said, None)
 
 
+def _own(forecaster):
+    """Return the forecaster of ours that another one mixes in, or itself."""
+    own = getattr(forecaster, "forecaster", None)
+    return forecaster if own is None else own
+
+
+def _fills(forecaster):
+    return getattr(_own(forecaster), "gaps", None) == "fill"
+
+
+def _with_gaps(forecaster, series, data):
+    """Return data with rows of NaN where the index leaves some out, and where those given are."""
+    y, base, X = data
+    layout = _intake.layout_of(series, X, "all")
+    rows, _ = _intake.rows_of(layout, series, X, 1, True, _own(forecaster).max_gap)
+    n, places = len(rows.y), rows.given
+    if n == len(places):
+        return data, places
+    import pandas as pd
+
+    index = _frames.continued(_frames.before(series.index, layout["time"]), n)
+    if series.is_flat:
+        y = pd.Series(rows.y[:, 0], index, name=y.name)
+    else:
+        y = pd.DataFrame(rows.y, index, columns=y.columns)
+    if X is not None:
+        has_labels = hasattr(getattr(X, "index", None), "get_indexer")
+        X = pd.DataFrame(rows.ahead, index, columns=X.columns) if has_labels else rows.ahead
+    if base is not None:
+        given, base = base, np.full((n, *base.shape[1:]), np.nan)
+        base[places] = given
+    return (y, base, X), places
+
+
+def _refuse_other_rows(forecasts, index, origin):
+    """Refuse forecasts whose labels are of later rows than those that they are scored against."""
+    labels = getattr(forecasts, "index", None)
+    if index is None or type(labels) is not type(index) or _labels.kind_of(index) == "numbers":
+        return
+    if labels.dtype != index.dtype or not len(labels) or not labels[0] > index[origin - 1]:
+        return
+    places = index.get_indexer(labels)
+    if ((places >= 0) & (places != origin + np.arange(len(labels)))).any():
+        rows = index[origin : origin + len(labels)]
+        raise ValueError(
+            f"The forecasts are of {labels[0]} to {labels[-1]}, but the rows they are scored "
+            f"against are {rows[0]} to {rows[-1]}: the index of y leaves rows out. Put them in as "
+            "rows of NaN, as by y.asfreq('D'), which are not scored."
+        )
+
+
 def _is_function(forecaster):
     return callable(forecaster) and not hasattr(forecaster, "predict")
 
@@ -237,8 +297,7 @@ def _fresh(forecaster):
 
 
 def _knows_ahead(forecaster):
-    own = getattr(forecaster, "forecaster", None)
-    return len(getattr(forecaster if own is None else own, "known_ahead", "all")) > 0
+    return len(getattr(_own(forecaster), "known_ahead", "all")) > 0
 
 
 def _checked_horizon(forecaster, horizon):

@@ -14,7 +14,16 @@ from .._linalg import one_blas_thread
 from .._prediction_frames import check_as_frame
 from .._types import Any, Array, ArrayLike, Self
 from ..base import _is_finite, twin
-from . import _correction, _fixed_share, _frames, _intake, _intervals, _rounds, _skew
+from . import (
+    _correction,
+    _fixed_share,
+    _frames,
+    _intake,
+    _intervals,
+    _labels,
+    _rounds,
+    _skew,
+)
 from ._forecaster import OnlineForecaster
 from ._shell import SeriesEstimator
 
@@ -169,7 +178,8 @@ class AdaptedForecaster(SeriesEstimator):
         base_forecasts : array-like of shape (n, horizon) or (n, horizon, m)
             Entry [i, h] is what the base said of row i + h before row i was known; NaN where it
             said nothing. A frame has a column a step, always in the same order. Of one step (n,)
-            will do.
+            will do. If our own forecaster has ``gaps="fill"``, h counts steps of time from row i
+            on, with rows that the index leaves out.
         """
         self._advance(y, base_forecasts, X, restart=True)
         return self
@@ -209,7 +219,8 @@ class AdaptedForecaster(SeriesEstimator):
         -------
         forecasts : ndarray of shape (n, horizon) or (n, horizon, m)
             Entry [i, h] is the forecast of row i + h, made before row i was known. NaN where
-            neither the base nor we say anything.
+            neither the base nor we say anything. Rows that an index leaves out are steps, too, as
+            those of `base_forecasts` are.
         """
         forecasts = self._advance(y, base_forecasts, X, X_future, keeps_forecasts=True)
         return forecasts[..., 0] if self.forecaster_._layout["is_flat"] else forecasts
@@ -370,6 +381,9 @@ class AdaptedForecaster(SeriesEstimator):
         n, n_series = series.values.shape
         given = _base_of(base_forecasts, (n, self.horizon, n_series))
         _check_aligned(series.index, base_forecasts)
+        if not is_start and series.index is None:
+            label = _labels.stranger_in(base_forecasts, "base_forecasts")
+            _labels.check_stranger(self.forecaster_._layout["time"], label, "base_forecasts")
         steps, known = _frames.names_of(base_forecasts), None if is_start else self._steps
         _frames.check_names("base_forecasts", steps, known)
         self._steps = steps if known is None else known

@@ -159,6 +159,9 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     scores, with a bound on what that costs: so an interval is wider on a holiday, in heat, or at
     the rush hour.
 
+    *Logarithms.* What holidays, promotions or weekends multiply, or grows by a factor on seasons
+    that are given, is forecast far better from ``np.log(y)``: what columns explain is added.
+
     *Missing values.* One in y is filled in by its own forecast, and teaches nothing; one in X
     counts as the mean. A series that begins later is NaN until its first value, and so are its
     forecasts; before it the series counts as that value. Rows before the first value of any series
@@ -321,7 +324,8 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
         forecasts : ndarray of shape (n, horizon) or (n, horizon, m)
             Entry [i, h] is the forecast of row i + h, h = 0, ..., horizon - 1, made when the
             targets before row i were known, and the columns known ahead up to row i + h. NaN for a
-            series that has not begun.
+            series that has not begun. Where an index leaves rows out after row i, which
+            ``gaps="fill"`` allows, steps count them: it is the h-th step after row i then.
         """
         forecasts = self._advance(y, X, X_future, keeps_forecasts=True)
         return forecasts[..., 0] if self._layout["is_flat"] else forecasts

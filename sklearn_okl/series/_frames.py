@@ -2,13 +2,6 @@
 
 pandas is imported only where a frame of pandas came in. What is kept of an index is plain: its
 kind, its last label, its step, its time zone, and the unit of its dates.
-
-The step is the one that an index has (`freq`, of periods, of a range). Where it has none the first
-`N_TELLING` labels tell it: it is the smallest distance between two, or half of it, and all are
-whole steps apart, in days and months on the clock of the zone, and else in hours. Days may be those
-of business, and months begin or end with any day, or one of business, or have two halves: the step
-is that of which fewest labels are missing, and of several the one of fewest units. So rows tell it,
-not calls.
 """
 
 from datetime import timezone
@@ -21,16 +14,23 @@ from scipy.sparse import issparse
 from .._prediction_frames import interval_frame
 from .._validation import holds_dates, is_lazy, types_of
 from ..features import CalendarFeatures
+from ._labels import (
+    as_known,
+    check_order,
+    check_stranger,
+    index_in,
+    kind_of,
+    stranger_in,
+    wall_times,
+)
+from ._steps import OF_MONTHS, offset_of, step_of
 
 _HARMONICS = {"hour_of_day": 3, "day_of_week": 2, "day_of_year": 2}
 _LENGTHS = {"hour_of_day": 86400.0, "day_of_week": 7 * 86400.0, "day_of_year": 365.25 * 86400.0}
 _FEWEST, _MOST = 2.0, 2000.0  # rows in a cycle that the calendar gives features of
 _MOST_LABELS = 2**24  # that are gone through in search of one
-N_TELLING = 16  # labels that tell the step: so many quarters in a row may begin on weekdays
 _N_USUAL = 26  # labels by which a step is measured: five weeks of business days
 UNITS = {"dates": ("s", "ms", "us", "ns"), "periods": (None,), "numbers": (None,)}  # of labels
-_DAY = np.timedelta64(1, "D")
-_MIDDLE = 15  # of a month, where half months begin or end
 
 
 class Series(NamedTuple):
@@ -45,12 +45,15 @@ class Series(NamedTuple):
         Of the columns of a frame, or of a single series.
     index : pandas.Index or None
         Of a kind that can be continued.
+    stranger : str or None
+        A label of an index of another kind.
     """
 
     values: np.ndarray
     is_flat: bool
     names: list | None
     index: object
+    stranger: str | None
 
 
 def series_of(y):
@@ -67,7 +70,7 @@ def series_of(y):
     rows = values[:, None] if values.ndim == 1 else values
     if rows.shape[1] == 0:
         raise ValueError(f"y has shape {values.shape}, which is no series.")
-    return Series(rows, values.ndim == 1, names, _index_of(y))
+    return Series(rows, values.ndim == 1, names, index_in(y), stranger_in(y))
 
 
 def columns_of(X, y_shape=None):
@@ -172,8 +175,11 @@ def check_names(name, names, known, things="columns"):
 
 def check_following(time, X, name="X_future"):
     """Refuse rows whose index is not that of the next rows."""
-    index = _index_of(X)
-    if time is None or time["step"] is None or index is None or is_unlabelled(index, False):
+    if time is None or time["step"] is None:
+        return
+    index = index_in(X, name)
+    check_stranger(time, stranger_in(X, name), name)
+    if index is None or is_unlabelled(index, False):
         return
     wanted = continued(time, len(index))
     zones = [str(getattr(one, "tz", None)) for one in (index, wanted)]
@@ -191,7 +197,7 @@ def check_following(time, X, name="X_future"):
 
 def same_labels(index, other):
     """Tell whether two indexes name the same rows, in whatever zone."""
-    index, other = _as_dates(index), _as_dates(other)
+    index, other = as_known(index), as_known(other)
     if getattr(index, "tz", None) is not None and getattr(other, "tz", None) is not None:
         index, other = index.tz_convert("UTC"), other.tz_convert("UTC")
     return index.equals(other)
@@ -201,34 +207,9 @@ def _ends(index):
     return f"{index[0]} to {index[-1]}"
 
 
-def _index_of(given):
-    """Return the index of a frame of pandas where it can be continued."""
-    index = getattr(given, "index", None)
-    if index is None or not hasattr(index, "get_indexer"):
-        return None
-    index = _as_dates(index)
-    if _kind(index) != "numbers" and index.hasnans:
-        raise ValueError(
-            f"The index has {index.isna().sum()} labels that are NaT, no time: correct them, or "
-            "leave their rows out."
-        )
-    is_continued = _kind(index) != "numbers" or getattr(index.dtype, "kind", "") in "iu"
-    return index if is_continued else None
-
-
-def _as_dates(index):
-    """Return an index of objects that are dates or periods as one of these, any other as it is."""
-    kind = index.inferred_type if str(index.dtype) == "object" else ""
-    if kind not in ("datetime", "datetime64", "date", "period"):
-        return index
-    import pandas as pd
-
-    return pd.PeriodIndex(index) if kind == "period" else pd.DatetimeIndex(index)
-
-
 def time_of(index, step=None):
     """Return what is kept of an index: kind, last label, step, zone and unit; None for untold."""
-    step, kind = step_of(index) if step is None else step, _kind(index)
+    step, kind = step_of(index) if step is None else step, kind_of(index)
     zone = _zone_of(getattr(index, "tz", None))
     unit = index.unit if kind == "dates" else None
     return {"kind": kind, "last": label_of(index[-1]), "step": step, "zone": zone, "unit": unit}
@@ -252,94 +233,12 @@ def _zone_of(tz):
     return str(name)
 
 
-def _kind(index):
-    kinds = {"DatetimeIndex": "dates", "PeriodIndex": "periods"}
-    return kinds.get(type(index).__name__, "numbers")
-
-
 def label_of(label):
     """Return a label as it is kept: a whole number, or text, of dates with a zone that of UTC."""
     if isinstance(label, (int, np.integer)):
         return int(label)
     has_zone = getattr(label, "tzinfo", None) is not None
     return str(label.tz_convert("UTC") if has_zone else label)
-
-
-def given_step(index):
-    """Return the step that an index has, as plain text or a whole number; None if it has none."""
-    if type(index).__name__ == "RangeIndex":
-        return int(index.step)
-    step, kind = getattr(index, "freqstr", None), _kind(index)
-    if type(getattr(index, "freq", None)).__name__.startswith("Custom"):
-        raise ValueError(
-            f"The index has the step {index.freq!r}, and its own days off are not kept: forecasts "
-            "would go to them. Set the freq to 'B' and gaps='fill', so that they count as missing; "
-            "or leave the dates out, by reset_index(drop=True)."
-        )
-    return step if step is None or kind == "periods" or _is_offset(step) else None
-
-
-def _is_offset(step):
-    import pandas as pd
-
-    try:
-        return pd.tseries.frequencies.to_offset(step) is not None
-    except ValueError:  # of an offset of one's own making
-        return False
-
-
-def step_of(index):
-    """Return the step that an index has, or its first labels tell; None where it is one label."""
-    step, first = given_step(index), index[:N_TELLING]
-    check_order(index)
-    if step is not None or len(first) < 2:
-        return step
-    if _kind(index) == "numbers":
-        return int(_smallest(np.diff(np.asarray(first, dtype=np.int64))))
-    return _step_of_dates(first)
-
-
-def _step_of_dates(index):
-    """Return the step that dates tell, two or more, as pandas writes it."""
-    import pandas as pd
-
-    days = np.diff(_wall_times(index))
-    if (days % _DAY).any() or not days.all():  # an hour that comes twice is no day
-        utc = index if index.tz is None else index.tz_convert("UTC").tz_localize(None)
-        step = pd.Timedelta(_smallest(np.diff(utc.to_numpy())))
-        hours, rest = divmod(step, pd.Timedelta(hours=1))  # a day of 24 hours is none of a zone
-        offset = pd.tseries.frequencies.to_offset(step) if rest else pd.offsets.Hour(int(hours))
-        return offset.freqstr
-    found = [(*_missing_steps(days // _DAY), pd.offsets.Day)]
-    dates = _wall_times(index).astype("datetime64[D]")
-    business = np.busday_count(dates[:-1], dates[1:])
-    if np.is_busday(dates).all() and business.min() == 1:
-        found.append((*_missing_steps(business), pd.offsets.BDay))
-    months = 12 * index.year + index.month
-    units = dict.fromkeys(("MonthBegin", "MonthEnd", "BMonthBegin", "BMonthEnd"), months)
-    if found[0][0] > 0.0:  # these would be fortnights
-        units["SemiMonthBegin"] = 2 * months + (index.day >= _MIDDLE)
-        units["SemiMonthEnd"] = 2 * months + (index.day > _MIDDLE)
-    for name, places_in in units.items():
-        offset, distances = getattr(pd.offsets, name), np.diff(places_in)
-        if (distances > 0).all() and all(map(offset().is_on_offset, index)):
-            found.append((*_missing_steps(distances), offset))
-    _, n, offset = min(found, key=lambda one: one[:2])
-    return offset(n).freqstr
-
-
-def _missing_steps(distances):
-    """Return how many labels are missing, infinity if there is no step, and the units of a step."""
-    n = int(_smallest(distances))
-    missing = np.inf if (distances % n).any() else (distances // n - 1).sum()
-    return float(missing), n
-
-
-def _smallest(distances):
-    """Return the smallest distance between labels, or its half if that alone fits all of them."""
-    n = distances.min()
-    has_half = (distances % n).any() and not (2 * distances % n).any()
-    return n // 2 if has_half else n
 
 
 def continued(time, n):
@@ -364,7 +263,7 @@ def _dates(label, step, *, start, periods):
     """
     import pandas as pd
 
-    offset, end = pd.tseries.frequencies.to_offset(step), "start" if start else "end"
+    offset, end = offset_of(step), "start" if start else "end"
     is_time = isinstance(offset, pd.offsets.Tick) and not isinstance(offset, pd.offsets.Day)
     if label.tz is None or is_time:
         return pd.date_range(**{end: label}, periods=periods, freq=offset)
@@ -377,19 +276,10 @@ def _dates(label, step, *, start, periods):
     return dates.tz_localize(label.tz, nonexistent="shift_forward", ambiguous=is_first)
 
 
-def check_order(index):
-    """Refuse labels that are not in order."""
-    if not index.is_monotonic_increasing or not index.is_unique:
-        raise ValueError(
-            "The index of y is out of order, or has a label twice. Sort the rows by it, and leave "
-            "one row of each label: rows are learnt in order."
-        )
-
-
 def check_after(time, index):
     """Refuse labels that are of another kind than the last one, out of order, or not after it."""
     check_order(index)
-    kind, zone = _kind(index), getattr(index, "tz", None)
+    kind, zone = kind_of(index), getattr(index, "tz", None)
     if kind != time["kind"] or (kind == "dates" and (zone is None) != (time["zone"] is None)):
         found, known = _described(kind, zone), _described(time["kind"], time["zone"])
         raise ValueError(
@@ -448,11 +338,14 @@ def places(time, index):
             known = continued(time, n)
         found = known.get_indexer(index) + 1
     if (found <= 0).any():
-        label = index[np.flatnonzero(found <= 0)[0]]
+        k = int(np.flatnonzero(found <= 0)[0])
+        of_months = (
+            "" if time["kind"] == "numbers" else ", or make it periods, as by to_period('M')"
+        )
         raise ValueError(
-            f"The index of y has {label}, which is not a whole number of steps ({time['step']}) "
-            f"after {time['last']}. Resample the series to regular steps first; if they are, give "
-            "the index its freq."
+            f"The index of y has {index[k]}, which is not a whole number of steps ({time['step']}) "
+            f"after {index[k - 1] if k else time['last']}. Resample the series to regular steps "
+            f"first; if they are, give the index its freq{of_months}."
         )
     return found
 
@@ -514,15 +407,19 @@ def _usual_steps(kind, step):
     import pandas as pd
 
     a_range = pd.date_range if kind == "dates" else pd.period_range
-    labels = a_range("2001-01-01", periods=_N_USUAL, freq=step)
-    return np.diff(_wall_times(labels)) / np.timedelta64(1, "s")
+    offset, is_of_months = step, kind == "dates" and OF_MONTHS.fullmatch(step) is not None
+    if is_of_months:
+        offset = offset_of(step)
+    labels = a_range("2001-01-01", periods=_N_USUAL + is_of_months, freq=offset)
+    labels = labels[int(is_of_months) :]  # of which the first was a start alone
+    return np.diff(wall_times(labels)) / np.timedelta64(1, "s")
 
 
 def calendar(index, cycles):
     """Return sines and cosines of where dates are in cycles, with harmonics (n, c)."""
     if not cycles:
         return np.zeros((len(index), 0))
-    times = _wall_times(index).astype("datetime64[us]")
+    times = wall_times(index).astype("datetime64[us]")
     circles = CalendarFeatures(cycles).transform(times[:, None])
     parts = []
     for k, name in enumerate(cycles):
@@ -535,14 +432,6 @@ def calendar(index, cycles):
 def n_calendar(cycles):
     """Return how many features `calendar` gives."""
     return sum(2 * _HARMONICS[name] for name in cycles)
-
-
-def _wall_times(index):
-    if type(index).__name__ == "PeriodIndex":
-        index = index.to_timestamp()
-    if index.tz is not None:
-        index = index.tz_localize(None)
-    return index.to_numpy()
 
 
 def framed(values, is_flat, names, time):

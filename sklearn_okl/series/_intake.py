@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import _frames
+from . import _frames, _labels, _steps
 
 
 class SeriesRows(NamedTuple):
@@ -37,7 +37,7 @@ def layout_of(series, X, known_ahead):
     """Return the layout of a forecaster that begins with some rows."""
     index, m = series.index, series.values.shape[1]
     time = None if index is None else _frames.time_of(index)
-    is_told = index is None or _frames.given_step(index) is not None
+    is_told = index is None or _steps.given_step(index) is not None
     layout = {
         "n_series": m,
         "is_flat": series.is_flat,
@@ -77,10 +77,10 @@ def told_anew(layout, series, X):
     values = _columns(layout, X, len(series.values), index)
     _frames.check_after(layout["time"], index)
     labels = _frames.joined(layout["time"], first["labels"], index)
-    time = _frames.time_of(labels, _frames.given_step(index))
+    time = _frames.time_of(labels, _steps.given_step(index))
     if time["step"] == layout["time"]["step"]:
         return None
-    is_told = _frames.given_step(index) is not None
+    is_told = _steps.given_step(index) is not None
     no_rows = None if is_told else _no_rows(layout["n_series"], layout["n_columns"])
     layout = layout | {"time": time, "cycles": _frames.cycles_of(time), "first": no_rows}
     y = np.concatenate([first["y"], series.values])
@@ -123,12 +123,12 @@ def n_of_one_step(layout, series):
             return n
         _frames.check_after(layout["time"], index)
         labels = _frames.joined(layout["time"], layout["first"]["labels"], index)
-    if _frames.given_step(index) is not None:
+    if _steps.given_step(index) is not None:
         return n
     n_before = len(labels) - n
-    step = _frames.step_of(labels[: n_before + 1])
-    for k in range(n_before + 2, min(len(labels), _frames.N_TELLING) + 1):
-        if _frames.step_of(labels[:k]) != step:
+    step = _steps.step_of(labels[: n_before + 1])
+    for k in range(n_before + 2, min(len(labels), _steps.N_TELLING) + 1):
+        if _steps.step_of(labels[:k]) != step:
             return k - 1 - n_before
     return n
 
@@ -189,7 +189,7 @@ def _first(layout, series, values, is_start):
     if first is None or index is None or _frames.is_unlabelled(index, is_start):
         return None
     n = len(first["labels"]) + len(index)
-    if n >= _frames.N_TELLING or (not is_start and _frames.given_step(index) is not None):
+    if n >= _steps.N_TELLING or (not is_start and _steps.given_step(index) is not None):
         return None
     return {
         "labels": [*first["labels"], *map(_frames.label_of, index)],
@@ -250,6 +250,7 @@ def _check_series(layout, series):
             "series cannot change: give NaN for one that has not begun or has ended, or call 'fit' "
             "to start afresh."
         )
+    _labels.check_stranger(layout["time"], series.stranger, "y")
     names, known = (None if names == [None] else names for names in (series.names, layout["names"]))
     _frames.check_names("y", names, known, "series")
 
@@ -273,6 +274,8 @@ def _columns(layout, X, n, index):
         raise ValueError(
             f"X has {len(values)} rows, but y has {n}. A row of X belongs to one of y."
         )
+    if index is None:
+        _labels.check_stranger(layout["time"], _labels.stranger_in(X, "X"), "X")
     other = getattr(X, "index", None)
     aligned = index is None or not hasattr(other, "get_indexer")
     if not aligned and not _frames.same_labels(index, other):

@@ -18,6 +18,7 @@ from . import (
     _season_parts,
     _skew,
     _static,
+    _steps,
     _views,
     _waiting,
 )
@@ -201,10 +202,10 @@ def _fault_of_first(layout):
     """Return what is wrong with the first rows of a layout, whose labels tell the step, or None."""
     labels, parts = layout["first"]["labels"], (layout["first"]["y"], layout["first"]["X"])
     time, widths = layout["time"], (layout["n_series"], layout["n_columns"])
-    if time is None or not 0 < len(labels) < _frames.N_TELLING or labels[-1] != time["last"]:
+    if time is None or not 0 < len(labels) < _steps.N_TELLING or labels[-1] != time["last"]:
         return "has first rows that are none"
     if any(np.shape(part) != (len(labels), n) for part, n in zip(parts, widths, strict=True)):
         return "has other first rows than labels of these"
-    if _frames.step_of(_frames.index_of(time, labels)) != time["step"]:
+    if _steps.step_of(_frames.index_of(time, labels)) != time["step"]:
         return "has a step that its labels do not tell"
     return None

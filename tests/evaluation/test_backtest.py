@@ -256,3 +256,56 @@ def test_what_makes_no_sense_is_refused_with_a_sentence(error, words, arguments)
     given = {"forecaster": last_season, "horizon": H} | arguments
     with pytest.raises(error, match=words):
         backtest(y=stream(), **given)
+
+
+def with_gaps(n=200):
+    """Days with a week, of which three in a row are left out, and one more."""
+    pandas = pytest.importorskip("pandas")
+    t, day = np.arange(n), pandas.date_range("2024-01-01", periods=n)
+    noise = 0.01 * np.random.default_rng(0).normal(size=n)
+    y = pandas.Series(100.0 + 50.0 * (t % 7 == 5) + 30.0 * (t % 7 == 2) + noise, day)
+    X = pandas.DataFrame({"promo": (t % 11 == 3) * 40.0}, day)
+    return y + X["promo"], X, day[[152, 153, 154, 160]]
+
+
+@pytest.mark.parametrize("columns", ["none", "frame", "array"])
+def test_rows_that_an_index_leaves_out_are_forecast_and_not_scored(columns):
+    y, X, left_out = with_gaps()
+    y, X = y.drop(left_out), X.drop(left_out)
+    y = y if columns != "none" else y - X["promo"]
+    X = {"none": None, "frame": X, "array": X.to_numpy()}[columns]
+    ours = OnlineForecaster(7, gaps="fill", season_lengths=[7], windows=(4, 8, 24))
+    arguments = {"season_length": 7, "groups": y.index.day_of_week}
+    result = backtest(ours, y, X, origins=[145, 150, 152, 170], **arguments)
+    assert result.measures["MAE"] < (0.05 if columns == "none" else 2.0)
+    assert result.origins.tolist() == [145, 150, 152, 170]
+    assert result.records["origin"].tolist()[::7] == y.index[[145, 150, 152, 170]].tolist()
+    at_once = ours.prequential_predict(y, X)[[145, 150, 152, 170]]
+    there = ~np.isnan(at_once)  # columns of rows to come may be left out
+    assert_allclose(result.forecasts[there], at_once[there], rtol=1e-9)
+    labels = y.index[150] + np.arange(7) * np.timedelta64(1, "D")
+    assert_array_equal(result.y_true[1], y.reindex(labels))
+    assert set(result.held_by_group) == set(range(7))
+
+
+def test_a_base_is_corrected_over_rows_that_an_index_leaves_out():
+    y, _, left_out = with_gaps()
+    y = y[100:]
+    base = np.stack([np.roll(y.to_numpy(), 7 - h) for h in range(3)], axis=1)
+    there = ~y.index.isin(left_out)
+    ours = OnlineForecaster(3, gaps="fill", windows=(4, 8, 24))
+    given = y[there], base[there]
+    result = backtest(AdaptedForecaster(3, forecaster=ours), given[0], base_forecasts=given[1])
+    at_once = AdaptedForecaster(3, forecaster=ours).prequential_predict(*given)[result.origins]
+    assert_allclose(result.forecasts, at_once, rtol=1e-9)
+
+
+def test_rows_left_out_are_refused_where_nobody_fills_them():
+    y, _, left_out = with_gaps()
+    ours, y = OnlineForecaster(7, gaps="fill", windows=(4, 8, 24)), y.drop(left_out)
+    with pytest.raises(ValueError, match=r"gap in time: 3 rows are missing before 2024-06-04"):
+        backtest(OnlineForecaster(7, gaps="fill", max_gap=2), y, origins=[40])
+    with pytest.raises(ValueError, match=r"of 2024-05-30 .*leaves rows out.*asfreq"):
+        backtest(lambda rows, horizon: ours.fit(rows).predict(), y, horizon=7, origins=[150])
+    said = backtest(lambda rows, horizon: rows[-7:], y, horizon=7, origins=[150])
+    assert said.forecasts.shape == (1, 7)  # of rows that came, which are no forecast's labels

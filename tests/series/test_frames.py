@@ -83,6 +83,9 @@ TOLD = {
     "last business days": pd.date_range("2024-01-31", periods=N_TOLD, freq=pd.offsets.BMonthEnd()),
     "quarters": pd.date_range("2024-02-01", periods=N_TOLD, freq="QS-FEB"),
     "years": pd.date_range("2000-12-31", periods=N_TOLD, freq=pd.offsets.YearEnd()),
+    "days of bills": pd.date_range("2024-01-10", periods=N_TOLD, freq=pd.DateOffset(months=1)),
+    "30th days": pd.date_range("2024-01-30", periods=N_TOLD, freq=pd.DateOffset(months=1, day=30)),
+    "a day of years": pd.date_range("1990-07-04", periods=N_TOLD, freq=pd.DateOffset(years=1)),
     "numbers": pd.Index(np.arange(N_TOLD)),
     "even numbers": pd.Index(4 + 2 * np.arange(N_TOLD)),
     "multiples of seven": pd.Index(7 * np.arange(N_TOLD)),
@@ -117,12 +120,38 @@ def test_labels_tell_the_step_however_rows_are_cut(what, gaps):
 
 def test_a_step_that_no_label_tells_is_refused():
     for labels in (
-        ["2024-01-14", "2024-02-14", "2024-03-14"],  # no day of business each
+        ["2024-01-14", "2024-02-14", "2024-03-15"],  # no day of business each
         ["2024-01-01 00:00:00", "2024-01-01 00:15:01", "2024-01-01 00:30:00"],
     ):
         y = pd.Series([1.0, 2.0, 3.0], index=pd.DatetimeIndex(labels))
         with pytest.raises(ValueError, match=r"not a whole number of steps .* its freq"):
             OnlineForecaster(gaps="fill").fit(y)
+
+
+@pytest.mark.parametrize("what", ["days of bills", "30th days", "a day of years"])
+def test_a_step_of_months_that_an_index_has_goes_on(what):
+    index = TOLD[what]
+    for zone in (None, "Europe/Berlin"):
+        y = pd.Series(values(20), index=index.tz_localize(zone))
+        y.index.freq = index.freq
+        model = OnlineForecaster(3, **SMALL).fit(y[:10]).partial_fit(y[10:12]).partial_fit(y[12:17])
+        assert_array_equal(model.predict().index, y.index[17:])
+        again = OnlineForecaster(3, **SMALL).fit(y[:17]).predict().index
+        assert OnlineForecaster(3, **SMALL).fit(pd.Series(values(3), again)).n_samples_seen_ == 3
+    model = pickle.loads(pickle.dumps(model))
+    assert_array_equal(model.partial_fit(y[17:18]).predict().index[:2], y.index[18:])
+    with pytest.raises(ValueError, match=r"a gap in time"):
+        OnlineForecaster(3, **SMALL).fit(y.drop(y.index[[3, 4]]))
+
+
+def test_what_tells_no_step_is_told_by_labels_that_came():
+    fridays = pd.date_range("2024-01-01", periods=12, freq="WOM-3FRI")
+    told = r"has 2024-04-19 .* after 2024-03-15 .*to_period\('M'\)"
+    with pytest.raises(ValueError, match=told):
+        OnlineForecaster(3, **SMALL).fit(pd.Series(values(12), without_freq(fridays)))
+    assert_array_equal(
+        OnlineForecaster(3).fit(pd.Series(values(9), fridays[:9])).predict().index, fridays[9:]
+    )
 
 
 def test_one_label_tells_no_step_and_rows_without_any_tell_none():
