@@ -161,7 +161,7 @@ def test_what_is_refused_leaves_it_as_it_was():
         (frame.assign(a=dates), TypeError, "'a' of X holds values of type"),
         (frame.assign(a=[["u"], ["v"], []]), TypeError, "'a' of X holds values of type list"),
         (frame.assign(a=dates - dates[0]), TypeError, "'a' of X holds values of type timedelta64"),
-        (np.array([["u", np.timedelta64(1)]] * 3, object), TypeError, "'b' of X holds .* timedelta64"),
+        (np.array([["u", np.timedelta64(1)]] * 3, object), TypeError, "'b' of X.* timedelta64"),
         (frame.assign(a=pd.cut([1, 2, 3], 2)), TypeError, "'a' of X holds values of type Interval"),
         (frame.assign(a=[b"u", b"v", b"w"]), TypeError, "'a' of X holds values of type bytes"),
         (frame[["b", "a"]], ValueError, "feature names"),
