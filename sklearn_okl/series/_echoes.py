@@ -25,6 +25,7 @@ NONE = np.zeros(N_ECHOES, dtype=np.int64)  # seasons: each is silent
 _CYCLES = 4  # in which a length is found if it is a season
 _LATEST = 500  # rows that past errors are taken from
 _FEWEST = 16  # origins that tell what they are
+_FEW = 8  # at an early look
 _MOST = 64  # origins that are tried
 _BEHIND = 1.5  # times the least mean squared error, beyond which what is seldom is not heard
 
@@ -72,16 +73,20 @@ def _least(way, length):
     return 3 * length if way == MEDIAN else length + _quarter(length)
 
 
-def look(state, values, first, usual):
+def look(state, values, first, usual, is_early=False):
     """Let the ways go on with the seasons that the rows (n, m) so far, in running deviations, show.
 
     Of the forecaster's state "slots" are read, "echoes" and "mixture" are replaced. `first` is the
     place of the latest value among the experts, `usual` are lengths that may have been seen seldom.
+    An early look is before seasons are looked for, or after few cycles: fewer origins tell, and
+    what is behind the best is not heard.
     """
     slots, n = state["slots"].tolist(), len(values)
-    room = n - state["mixture"]["weight"].shape[0] - _FEWEST
+    fewest, behind = (_FEW, 1.0) if is_early else (_FEWEST, _BEHIND)
+    room = n - state["mixture"]["weight"].shape[0] - fewest
     of_three = [k for k in sorted(slots) if 0 < _least(MEDIAN, k) <= room]
-    seldom = [k for k in usual if max(*slots, n / _CYCLES) < k and _least(SELDOM, k) <= room]
+    unseen = n / _CYCLES if n >= _seasons.FIRST_LOOK else 0
+    seldom = [k for k in usual if max(*slots, unseen) < k and _least(SELDOM, k) <= room]
     echoes = state["echoes"].copy()
     for way, lengths in enumerate((of_three[-1:], seldom)):
         tried = [(*_tried(values, way, k, state), k) for k in lengths]
@@ -90,7 +95,7 @@ def look(state, values, first, usual):
             continue
         known = _mixture.mean_squares(state["mixture"])
         told = ratio * known[first + peer] if ratio < np.inf else np.full_like(known[0], np.inf)
-        most = np.inf if way == MEDIAN else _BEHIND * known.mean(axis=(1, 2)).min()
+        most = np.inf if way == MEDIAN else behind * known.mean(axis=(1, 2)).min()
         echoes[way] = length if told.mean() < most else 0
         if echoes[way]:
             place = first + len(slots) + 2 + way

@@ -127,7 +127,8 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     divisor, a length has been seen in four cycles, and the usual ones, a day, a week and a year if
     there are dates, count where a row more or less cannot be told. What begins on a new season
     enters the mixture with the errors that it would have had; what stood on one that is over stays
-    until its place is needed.
+    until its place is needed. Before row 32 a day, a week or a year of dates comes again as it was,
+    where that was best in eight rows or more.
 
     *One inverse for all steps.* The gains of recursive least squares know features only. So those
     of an origin are computed once, wait with its features, and teach step h when the target of row

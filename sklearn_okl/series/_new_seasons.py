@@ -41,6 +41,13 @@ def look(plan, state):
     _views.make_room(raw, n_rows + plan.horizon)
 
 
+def look_early(plan, state):
+    """Let a cycle of the calendar come again where that was worth it, before seasons are found."""
+    raw = state["views"][RAW]
+    values = _views.remembered(raw, plan.horizon)[-state["t"] :]
+    _echoes.look(state, values / _views.level(raw)[1], len(plan.experts), plan.usual, True)
+
+
 def _begin_season(plan, state, slot, season, values):
     """Let the features and experts on a season's place, which are of another one, begin anew."""
     if plan.sees_phases and state["slots"][slot]:

@@ -352,6 +352,8 @@ def absorb(plan, state, row):
     state["recent"]["n_written"][0] = state["t"] = t + 1
     if _seasons.is_look_due(t + 1, plan.seasons):
         _new_seasons.look(plan, state)
+    elif plan.n_calendar and _seasons.is_early_look_due(t + 1, plan.usual):
+        _new_seasons.look_early(plan, state)
     return np.isnan(learnt) & ~np.isnan(y)
 
 

@@ -24,7 +24,7 @@ USUAL += (1440, 2016)
 _MOST_ROWS = 8192  # that are remembered in the end, fewer of more than 64 series
 _MOST_NUMBERS = 2**19  # of all series
 _MOST_SERIES = 32  # whose mean power is looked at
-_FIRST_LOOK = 32  # rows
+FIRST_LOOK = 32  # rows
 _CYCLES, _CYCLES_OF_USUAL = 4.0, 3.0  # that a length must have been seen for
 _LEAST = 3.5  # log likelihood ratio that a season has at least, and one more for each e lengths
 _SHARE = 0.02  # of the first season's that later ones have
@@ -48,10 +48,15 @@ def is_look_due(t, given=()):
     """
     if t in [2 * length for length in given] or is_due_again(t, given):
         return True
-    if t < _FIRST_LOOK or t % (_MOST_ROWS // 2) == 0:
-        return t >= _FIRST_LOOK
+    if t < FIRST_LOOK or t % (_MOST_ROWS // 2) == 0:
+        return t >= FIRST_LOOK
     odd = t // (t & -t)
     return t < _MOST_ROWS and odd in (1, 3)
+
+
+def is_early_look_due(t, cycles):
+    """Tell whether some cycle of the calendar came again, before seasons are looked for at all."""
+    return any(t in (2 * k, 3 * k, 4 * k) or (t < FIRST_LOOK and t % k == 0) for k in cycles)
 
 
 def is_due_again(t, given):
@@ -85,7 +90,7 @@ def found(values, usual=USUAL, given=()):
     n, seasons, first, most = len(values), list(given), None, n_places(given)
     unseen = [length for length in given if _CYCLES * length > n]
     n_apart = -(-max(values.shape[1], 1) // _MOST_SERIES)  # none may have begun
-    rest = _levelled(values[:, ::n_apart]) if n >= _FIRST_LOOK and len(given) < most else ()
+    rest = _levelled(values[:, ::n_apart]) if n >= FIRST_LOOK and len(given) < most else ()
     least = _LEAST + np.log(n / _CYCLES) if len(rest) else 0.0
     if len(given) and len(rest) and rest.shape[1]:
         first = _strengths(rest, [])
@@ -156,7 +161,7 @@ def _strengths(rest, seasons, unseen=()):
 
 
 def _longest(n):
-    return int(n / _CYCLES_OF_USUAL) if n >= 4 * _FIRST_LOOK else int(n / _CYCLES)
+    return int(n / _CYCLES_OF_USUAL) if n >= 4 * FIRST_LOOK else int(n / _CYCLES)
 
 
 def _whitened(rest):
@@ -236,13 +241,13 @@ def errors_again(values, season, horizon):
     """Return mean squared errors (3, H, m) of the season come again in the past (n, m).
 
     Then those of it at the distance from it that there was, and those of the latest value. NaN
-    where fewer than `_FIRST_LOOK` rows tell.
+    where fewer than `FIRST_LOOK` rows tell.
     """
     n, errors = len(values), np.full((3, horizon, values.shape[1]), np.nan)
     for h in range(horizon):
         back = season * (1 + h // season)
         origin = np.arange(max(back - h, season + 1, n - _LATEST), n - h)
-        if len(origin) >= _FIRST_LOOK:
+        if len(origin) >= FIRST_LOOK:
             plain = values[origin + h] - values[origin + h - back]
             errors[0, h] = (plain**2).mean(axis=0)
             distance = values[origin - 1] - values[origin - 1 - season]

@@ -159,3 +159,15 @@ def test_what_begins_anew_is_heard_in_the_units_of_its_time():
     place = OnlineForecaster(4).fit(y[:31]).expert_names_.index("smoothing of logarithms")
     before, after = (OnlineForecaster(4).fit(y[:n]).expert_weights_[..., place] for n in (31, 32))
     assert np.abs(after - before).max() < 0.2
+
+
+@pytest.mark.parametrize(("freq", "length", "n"), [("QS", 4, 31), ("MS", 12, 31), ("D", 7, 31)])
+def test_a_cycle_of_the_calendar_is_seen_in_few_rows(freq, length, n):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    shape = 10.0 * rng.normal(size=length)
+    y = 100.0 + shape[np.arange(n + 1) % length] + rng.normal(size=n + 1)
+    dated = pandas.Series(y, pandas.date_range("2010-01-01", periods=n + 1, freq=freq))
+    said = [OnlineForecaster().prequential_predict(one)[-4:, 0] for one in (dated, y)]
+    errors = [np.abs(one - y[-4:]).mean() for one in said]
+    assert errors[0] < 0.7 * errors[1]
