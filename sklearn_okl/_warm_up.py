@@ -58,12 +58,15 @@ def _fault(pipeline, stream, batches):
     vars(model).pop("steps_", None)
     model.warmup = len(rows["y"])
     afresh = model._started() | {"params": stream["params"]}
+    drawn = np.random.get_state()  # of steps with random_state=None, which draw again later
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of few rows
         try:
             model._learn(afresh, rows, 0, "partial_fit", {}, {})
         except (ValueError, TypeError, ArithmeticError) as error:
             return error
+        finally:
+            np.random.set_state(drawn)
     return None
 
 

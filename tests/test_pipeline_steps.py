@@ -339,6 +339,16 @@ def test_what_only_many_rows_of_the_warmup_show_is_told_when_it_ends():
     assert model.n_samples_seen_ == 120
 
 
+def test_trials_of_the_warmup_draw_nothing():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    model = make_streaming_pipeline(FourierFeatures(), VAWRegressor(), warmup=20)
+    np.random.seed(3)
+    expected = np.random.uniform()
+    np.random.seed(3)
+    model.partial_fit(X[:6], X[:6, 0]).partial_fit(X[6:], X[6:, 0])
+    assert np.random.uniform() == expected
+
+
 def test_classes_in_the_warmup():
     X, y = stream(2)
     labels = np.where(y > 0, "up", "down")
