@@ -45,8 +45,9 @@ def loop(y, ours, theirs, scale, delay, nones):
         is_apart, octave = ratio > 1.0, min(int(np.log2(max(ratio, 1.0))), 11)
         band = octave // 4
         # usual errors are late, too: none were known before
-        has_own = is_apart and t >= delay and far[-1 - delay][band] > -TRUST.limit
-        known = far[-1 - delay][band] if has_own else odds[-1 - delay]
+        at_first, of_all = far[-1 - delay][band] <= -TRUST.limit, odds[-1 - delay]
+        of_far = max(of_all, *far[-1 - delay]) if at_first else far[-1 - delay][band]
+        known = of_far if is_apart and t >= delay else of_all
         weight = max(1.0 / (1.0 + np.exp(abs(known))) - 1.0 / (1.0 + np.exp(TRUST.settled)), 0.0)
         most = TRUST.pull * scale * (t >= delay)
         pull = weight * np.clip(yours - mine, -most, most)
@@ -63,12 +64,13 @@ def loop(y, ours, theirs, scale, delay, nones):
         counts = is_apart and (gain < 0.0 or is_foretold)
         far.append(far[-1].copy())
         for k, own in enumerate(far[-2]):
-            away = max(4 * k - octave, octave - (4 * k + 3), 0)  # octaves from the band
+            # octaves from the band: what is right farther off is right nearer
+            away = max(4 * k - octave, (octave - (4 * k + 3)) * (gain < 0.0), 0)
             if own > -TRUST.limit:
                 now = own + 0.5**away * gain * counts
                 far[-1][k] = np.clip(now, -TRUST.settled, TRUST.settled)
             elif k == band and is_apart and is_foretold:
-                far[-1][k] = gain - TRUST.odds
+                far[-1][k] = gain + max(-TRUST.odds, *far[-2])
         kept += gain * (abs(mine - yours) > TRUST.reach * scale)
         kept = min(max(kept, TRUST.odds - TRUST.limit), 2.0 * TRUST.odds)
     return np.array(made), odds, far, kept

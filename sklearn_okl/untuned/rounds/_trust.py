@@ -72,7 +72,7 @@ class Trust:
         is, such rows have log odds of their own, within `settled`: for the twin speaks in them only
         the first target of a run of far ones, if it was foretold, against it every round. They are
         kept by how far both are apart, as who is wrong by twenty usual errors may be right by
-        a thousand, see `aggregators/_apart.py`.
+        a thousand, see `aggregators/_apart.py`: where nothing is known, by the best of others.
     alike : float, default=0.1
         Usual errors by which the two differ at most, in the root mean square of the rows between
         two decisions, if their losses are all but the same whoever is taken: by a hundredth of the
@@ -196,7 +196,8 @@ class Trust:
         octaves = self._octaves(scale, ours, theirs)[:, None]
         far = np.broadcast_to(far, (len(octaves), N_BANDS))
         own = np.take_along_axis(far, bands_of(octaves), axis=1)
-        return np.where((octaves >= 0) & (own > -self.limit), own, odds)
+        best = np.maximum(odds, far.max(axis=1, keepdims=True))  # as good as nearer or farther ones
+        return np.where(octaves >= 0, np.where(own > -self.limit, own, best), odds)
 
     def _octaves(self, scale, ours, theirs):
         """Return by how many octaves rows (n,) of forecasts (n, q) are far apart, or -1.
@@ -243,8 +244,10 @@ class Trust:
         gains = self._gains(state, y, ours, asked, nones)
         near = nearness(self._octaves(state["scales"][-1], ours, asked))
         begins = (near == 1.0) & gains[2][:, None]
-        gains = np.where(lost, -2.0 * self.limit, gains[0]), gains[1][:, None] * near
-        paths = self._walk(state, *gains, begins)
+        # who is right where both are farther apart is so there; who is wrong may be right farther
+        right = np.maximum.accumulate(near[:, ::-1], axis=1)[:, ::-1]
+        of_far = np.where(gains[1] > 0.0, right.T, near.T).T * gains[1][:, None]
+        paths = self._walk(state, np.where(lost, -2.0 * self.limit, gains[0]), of_far, begins)
         for name, path in zip(("odds", "far"), paths, strict=True):
             known, past = late(path[:-1], state[name][:-1])
             state[name] = np.concatenate([past, path[-1:]])
@@ -267,7 +270,8 @@ class Trust:
         for i in np.flatnonzero(of_far.any(axis=1)):
             own, known = of_far[i], far[i]
             now = np.clip(known + own, -self.settled, self.settled)
-            first = np.where(begins[i], own - self.odds, known)
+            before = np.where(own > 0.0, max(known.max(), -self.odds), -self.odds)
+            first = np.where(begins[i], own + before, known)
             far[i + 1 :] = np.where(known == -self.limit, first, now)
         return np.array(odds), far
 
