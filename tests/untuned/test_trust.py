@@ -46,7 +46,8 @@ def loop(y, ours, theirs, scale, delay, nones):
         band = octave // 4
         # usual errors are late, too: none were known before
         at_first, of_all = far[-1 - delay][band] <= -TRUST.limit, odds[-1 - delay]
-        of_far = max(of_all, *far[-1 - delay]) if at_first else far[-1 - delay][band]
+        nearer = far[-1 - delay][max(band - 1, 0)]
+        of_far = max(of_all, nearer) if at_first else far[-1 - delay][band]
         known = of_far if is_apart and t >= delay else of_all
         weight = max(1.0 / (1.0 + np.exp(abs(known))) - 1.0 / (1.0 + np.exp(TRUST.settled)), 0.0)
         most = TRUST.pull * scale * (t >= delay)
@@ -309,6 +310,16 @@ def test_what_rows_explain_is_learnt_about_as_fast_as_by_who_trusts(seed):
         for guard in (True, False)
     ]
     assert losses[0] <= 1.1 * losses[1]
+
+
+@pytest.mark.parametrize("seed", [5, pytest.param(6, marks=pytest.mark.long)])
+def test_who_foretold_events_is_not_believed_of_what_a_huge_fault_has_taught(seed):
+    X, y = events(seed, 700)
+    spoilt = y.copy()
+    spoilt[[3, 350]] = 1e7
+    errors = np.abs(model_of().prequential_predict(X, spoilt) - y)[351:]
+    assert (errors > 100.0).sum() <= 2  # 289 if odds of nearer rows count at any distance
+    assert np.median(errors) < 0.3
 
 
 @pytest.mark.long

@@ -72,7 +72,7 @@ class Trust:
         is, such rows have log odds of their own, within `settled`: for the twin speaks in them only
         the first target of a run of far ones, if it was foretold, against it every round. They are
         kept by how far both are apart, as who is wrong by twenty usual errors may be right by
-        a thousand, see `aggregators/_apart.py`: where nothing is known, by the best of others.
+        a thousand, see `aggregators/_apart.py`: where nothing is known, by the band before.
     alike : float, default=0.1
         Usual errors by which the two differ at most, in the root mean square of the rows between
         two decisions, if their losses are all but the same whoever is taken: by a hundredth of the
@@ -196,7 +196,8 @@ class Trust:
         octaves = self._octaves(scale, ours, theirs)[:, None]
         far = np.broadcast_to(far, (len(octaves), N_BANDS))
         own = np.take_along_axis(far, bands_of(octaves), axis=1)
-        best = np.maximum(odds, far.max(axis=1, keepdims=True))  # as good as nearer or farther ones
+        nearer = np.take_along_axis(far, np.maximum(bands_of(octaves) - 1, 0), axis=1)
+        best = np.maximum(odds, nearer)  # of what nobody has foretold yet, and is no miracle
         return np.where(octaves >= 0, np.where(own > -self.limit, own, best), odds)
 
     def _octaves(self, scale, ours, theirs):
