@@ -127,7 +127,7 @@ def _mean(F, losses, rounds):
 def octaves(known, means):
     """Return the octaves (..., q) in which some are apart, -1 where not, and usual errors."""
     rows, wrong, off = (known[..., place] for place in (_ROWS, _WRONG, _OFF))
-    sizes = np.square(known[..., _ROOTS] / np.maximum(rows, 1.0))
+    sizes = _sizes(known)
     least = _FAR * sizes
     with np.errstate(invalid="ignore", over="ignore"):
         distances = np.abs(means.naive - means.b)
@@ -135,6 +135,11 @@ def octaves(known, means):
         are_apart = are_apart & (~np.isnan(means.a) | (wrong <= _RARELY * rows))
         ratios = np.where(are_apart, distances, 1.0) / np.where(are_apart, least, 1.0)
     return np.where(are_apart, octaves_of(ratios), -1), sizes
+
+
+def _sizes(known):
+    """Return what the better one of the two usually misses (..., q)."""
+    return np.square(known[..., _ROOTS] / np.maximum(known[..., _ROWS], 1.0))
 
 
 def octaves_of_row(known, means):
@@ -277,8 +282,7 @@ def _usual_path(known, means, y):
     path = np.empty((len(y) + 1, *known.shape))
     path[...] = known
     path[..., :_WRONG] = faded(terms, known[:, :_WRONG], _FADING)
-    sizes = np.square(path[:-1, :, _ROOTS] / np.maximum(path[:-1, :, _ROWS], 1.0))
-    wrong = (naive > _FAR * sizes).astype(float)
+    wrong = (naive > _FAR * _sizes(path[:-1])).astype(float)
     path[..., _WRONG] = faded(wrong, known[:, _WRONG], _FADING)
     path[1:, :, _OFF] = np.fmax(naive, b)
     return path

@@ -263,8 +263,6 @@ class LossMonitor(BaseEstimator):
 
 def _names(keys):
     """Return keys as models of keys have them: a list, those of several columns as tuples."""
-    if isinstance(keys, (list, tuple)) and keys and isinstance(keys[0], list):
-        keys = [tuple(key) if isinstance(key, list) else key for key in keys]
     names, _ = Keys(None).split(np.empty((len(keys), 0)), keys)
     return names
 

@@ -106,11 +106,11 @@ class RunningUnits:
         first known, twice, how many scales from the centre values count in these, the first two of
         the unit that a column had before, and by what absurd values are told: centres and scales
         before the block, the usual step, the row before, and the ends of what was believed. A scale
-        is 0 where a column has been
-        constant. Values far beyond what was known before their block are moved nearer. After each
-        block of rows a column whose unit or nature has changed gives up its past for the block, see
-        `_changed`. All sums are taken row by row, so that a cut of the stream leaves them the same
-        to the last bit, and with them that decision. Of one that changes anything `on_change` is
+        is 0 where a column has been constant. Values far beyond what was known before their block
+        are moved nearer. After each block of rows a column whose unit or nature has changed gives
+        up its past for the block, see `_changed`. All sums are taken row by row, so that a cut of
+        the stream leaves them the same to the last bit, and with them that decision. Of one that
+        changes anything `on_change` is
         told the number of rows before it, and the columns. Targets Y (n, q) say whether values that
         vary more or less than before are in another unit, or mean what they meant.
 

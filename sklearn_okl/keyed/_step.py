@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils import _safe_indexing, check_consistent_length
+from sklearn.utils import check_consistent_length
 
 from .._persistence import from_bytes, to_bytes
 from .._types import Any, Array, ArrayLike
-from .._validation import container_of
+from .._validation import container_of, rows_of
 from ._teaching import taught, told
 
 
@@ -86,7 +86,7 @@ def keyed_step(
     which = np.arange(len(y)) if order is None else _in_order(order, len(y), _known(model, state))
     forecasts = np.full(y.shape, np.nan)
     if len(which):
-        given = _safe_indexing(X, which), y[which], params, "prequential_predict"
+        given = rows_of(X, which), y[which], params, "prequential_predict"
         forecasts = _placed(taught(model, *given, _nothing(model, y, classes)), which, len(y))
         state = to_bytes(model)
     if state is None:

@@ -29,8 +29,7 @@ def learn_together(known, X, y):
     forecasts (S,). What is known of a model is itself, or what is `Kept` of it.
     """
     learnt, forecasts = [None] * len(known), np.zeros(len(known))
-    like = next((one for one in known if type(one) is Kept), None)
-    experts, X = (known[0] if like is None else like.model)._experts(), moderate(X)
+    like, experts, X = *_shared(known), moderate(X)
     kept = _kept_of_each(known, like, experts, X, y)
     twins = {i: one.twin[0] for i, one in kept.items() if one.twin is not None}
     theirs, beside = {}, {}
@@ -52,8 +51,7 @@ def forecast_together(known, X):
     is known of each model is as in `learn_together`.
     """
     there, forecasts = np.zeros(len(known), dtype=bool), np.zeros(len(known))
-    like = next((one for one in known if type(one) is Kept), None)
-    experts, X = (known[0] if like is None else like.model)._experts(), moderate(X)
+    like, experts, X = *_shared(known), moderate(X)
     of_models = {id(one): one for one in known}
     made = {
         key: one if type(one) is Kept else kept_of(one, experts, like)
@@ -74,6 +72,12 @@ def forecast_together(known, X):
             mixed = experts.constants.trust.mixed(kept[i].twin[1], *both)
             forecasts[i] = mixed[0, 0]
     return there, forecasts
+
+
+def _shared(known):
+    """Return one of which a record is kept, or None, and the experts of all."""
+    like = next((one for one in known if type(one) is Kept), None)
+    return like, (known[0] if like is None else like.model)._experts()
 
 
 def _with_a_twin(one):

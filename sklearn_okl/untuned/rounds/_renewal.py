@@ -83,8 +83,8 @@ class Renewal(Trust):
         Times `patience` that a model which rows have asked for is waited for, as long as nothing
         has come of what it is to know better.
     several : int, default=3
-        Far targets, in a row, that the old one alone has foretold, for which it goes on although it
-        is behind in most rows: what it knows of what is rare would be lost.
+        Far targets that the old one alone has foretold, less those that the new one has, for which
+        it goes on although it is behind in most rows: what it knows of what is rare would be lost.
     n_looks : int, default=4
         Looks left out after one whose model has lost: no more than an eighth of the time is lost.
     """
@@ -446,7 +446,7 @@ class Renewal(Trust):
             reach = self.pull * scale * np.exp(np.maximum(2.0 * odds - self.settled, 0.0))
             return ours + share * np.clip(theirs - ours, -reach, reach)
 
-    def _gains(self, state, y, ours, theirs, nones):
+    def _gains(self, state, y, ours, theirs, nones, octaves):
         """Return what each of the targets (n, q) adds to the log odds of the new model."""
         scale = state["scales"][-1]
         scale = np.where(scale > 0.0, scale, np.inf)
@@ -458,7 +458,6 @@ class Renewal(Trust):
         most = np.where(foretold, self.foretold, self.bound)
         gains = np.clip(gains, -self.bound, most).mean(axis=1)
         state["gained"] += float(gains.sum())
-        octaves = self._octaves(scale, ours, theirs)
         knows = (mine <= 0.25 * yours).all(axis=1) & (octaves >= 0)  # the old one alone
         counts = (state["far"][-1] > -self.limit).any() | np.logical_or.accumulate(knows)
         of_far = np.clip(np.square(mine) - np.square(yours), -self.foretold, self.foretold)

@@ -242,13 +242,14 @@ class Trust:
         says_nothing, odds = stuck | nones & ~self._foretells(state, y, ours, theirs), []
         asked = np.where(says_nothing, ours, theirs)
         state["between"] = state["between"] + [len(y), self._squares_between(state, ours, theirs)]
-        gains = self._gains(state, y, ours, asked, nones)
-        near = nearness(self._octaves(state["scales"][-1], ours, asked))
-        begins = (near == 1.0) & gains[2][:, None]
+        octaves = self._octaves(state["scales"][-1], ours, asked)
+        gains, apart, begins = self._gains(state, y, ours, asked, nones, octaves)
+        near, apart = nearness(octaves), apart[:, None]
         # who is right where both are farther apart is so there; who is wrong may be right farther
         right = np.maximum.accumulate(near[:, ::-1], axis=1)[:, ::-1]
-        of_far = np.where(gains[1] > 0.0, right.T, near.T).T * gains[1][:, None]
-        paths = self._walk(state, np.where(lost, -2.0 * self.limit, gains[0]), of_far, begins)
+        of_far = np.where(apart > 0.0, right, near) * apart
+        begins = begins[:, None] & (near == 1.0)
+        paths = self._walk(state, np.where(lost, -2.0 * self.limit, gains), of_far, begins)
         for name, path in zip(("odds", "far"), paths, strict=True):
             known, past = late(path[:-1], state[name][:-1])
             state[name] = np.concatenate([past, path[-1:]])
@@ -283,7 +284,7 @@ class Trust:
             squares = np.square((theirs - ours) / scale).sum(axis=0)
         return min(float(np.max(squares)), _LARGEST)
 
-    def _gains(self, state, y, ours, theirs, nones):
+    def _gains(self, state, y, ours, theirs, nones, octaves):
         """Return what each of the targets (n, q) adds to the log odds of the twin, near and far.
 
         Where both are far apart only what was foretold speaks for the twin: no fault is, but the
@@ -308,7 +309,7 @@ class Trust:
             kept = max(state["kept"] + gain, self.odds - self.limit)
             state["kept"] = min(kept, 2.0 * self.odds)
         counts = (gains < 0.0) | first & knows
-        counts &= self._octaves(state["scales"][-1], ours, theirs) >= 0
+        counts &= octaves >= 0
         return gains, np.where(counts, gains, 0.0), counts & (gains > 0.0)
 
     def _saved(self, mine, yours, far, first):
