@@ -110,9 +110,9 @@ class RunningUnits:
         are moved nearer. After each block of rows a column whose unit or nature has changed gives
         up its past for the block, see `_changed`. All sums are taken row by row, so that a cut of
         the stream leaves them the same to the last bit, and with them that decision. Of one that
-        changes anything `on_change` is
-        told the number of rows before it, and the columns. Targets Y (n, q) say whether values that
-        vary more or less than before are in another unit, or mean what they meant.
+        changes anything `on_change` is told the number of rows before it, and the columns. Targets
+        Y (n, q) say whether values that vary more or less than before are in another unit, or mean
+        what they meant.
 
         NaN is a gap: it tells nothing of its column, and where blocks are looked at as a whole it
         counts as the mean known before it. So does a lonely absurd value; rows are returned with
