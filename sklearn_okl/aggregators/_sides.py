@@ -21,6 +21,7 @@ class Side:
 
     def __init__(self, mixture, state, limits, scales, ago):
         self.limits, self.scales = limits, scales
+        self.heard = None  # in rows that are alike, once that is known
         self._mixture, self._state, self._ago = mixture, state, ago
 
     @property
@@ -65,7 +66,7 @@ class Learning(Side):
 
         After others in which some are apart it may be all in which direct ones have a say.
         """
-        found = self._learn_apart(means, F)
+        self._apart = found = self._learn_apart(means, F)
         is_heard = ~np.isnan(means.a)
         is_after = np.logical_or.accumulate((found.shares > 0.0).any(axis=-1))
         is_after = np.append(False, is_after[:-1])[:, None]
@@ -74,7 +75,7 @@ class Learning(Side):
     def shares(self, means, F):
         """Return the shares of rows as they are if nobody is asked more in them."""
         self._before_apart = self._state["apart"]
-        found = self._learn_apart(means, F)
+        found = self._apart if self.heard else self._learn_apart(means, F)
         self._state["apart"] = found.state
         return found.shares
 

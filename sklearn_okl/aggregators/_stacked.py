@@ -363,7 +363,7 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         if may_lead:
             side.give_way(_awake(F, heard))
         everybody = _limits.sane(F, side.limits)
-        F, others, means = self._heard(F, everybody, heard, side)
+        F, others, means = side.heard or self._heard(F, everybody, heard, side)
         shares = side.shares(means, others) if self._compares else None
         if shares is None or not shares.any():
             return self._mixed(everybody, F, side), side.limits
@@ -414,7 +414,8 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         """Return how many rows come before one in which the limits may give way.
 
         And before that, or one in which some are far apart, or others sleep than in the first row:
-        who sleeps is charged what BOA loses, which is known when it has learnt.
+        who sleeps is charged what BOA loses, which is known when it has learnt. Of rows that are
+        all alike the side keeps who is heard, as nothing of them gives way.
         """
         F = _awake(F, heard)
         beyond = _limits.are_beyond(F, side.limits)
@@ -429,8 +430,10 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
             is_led = _limits.may_give_way(F, beyond, losses, side.rounds).any(axis=-1)
             n_within = min(n, _n_before(is_led))
         if self._compares:
-            _, others, means = self._heard(F, everybody, None, side)
+            own, others, means = self._heard(F, everybody, None, side)
             n = min(n, _n_before(side.look(means, others)))
+            if min(n, n_within) == len(F):
+                side.heard = own, others, means
         return n_within, min(n_within, n)
 
     def _without_hopeless(self, F, losses, rounds):

@@ -68,13 +68,35 @@ def in_rounds(taught, X, y, n):
 
 @pytest.mark.long(every=50)
 @pytest.mark.parametrize("unit", [1.0, 1e-5])
-@pytest.mark.parametrize("first", [20, 55, 118, 1030, 500])
+@pytest.mark.parametrize("first", [2, 20, 55, 118, 1030, 500])
 def test_states_are_those_of_models_alone(first, unit):
     taught, X, y = models(first, np.random.default_rng(first), unit)
     found, expected, n = in_rounds(taught, X, y, 14 if unit < 1.0 else 26)
     assert n > 0.9 * (14 if unit < 1.0 else 26) * N
     for one, model in zip(found, expected, strict=True):
         are_alike(whole(one)._state, model._state)
+
+
+def test_a_young_column_that_steps_after_it_has_stood_still_is_left_to_the_model():
+    rng, n_rows = np.random.default_rng(3), np.arange(4, 4 + N)
+    X, y = rng.normal(size=(N, 16, 3)), rng.normal(size=(N, 16))
+    X[:6, :, 0] = 1.0  # in half of the models
+    young = [OnlineKernelRegressor(budget="tiny").partial_fit(*of) for of in zip(X, y, strict=True)]
+    older = [
+        OnlineKernelRegressor(budget="tiny").fit(x[:n], target[:n])
+        for x, target, n in zip(X, y, n_rows, strict=True)
+    ]
+    rows, targets = rng.normal(size=(N, 3)), 0.1 * rng.normal(size=N)
+    learnt, forecasts = learn_together(older, rows, targets)
+    # who has stood still for seven rows or less is in no doubt; the last one ends a block
+    is_step = (np.arange(N) < 6) & (n_rows >= 8)
+    assert [one is None for one in learnt] == (is_step | (n_rows == 15)).tolist()
+    for k in np.flatnonzero(~is_step & (n_rows < 15)).tolist():
+        row = rows[k : k + 1], targets[k : k + 1]
+        assert_allclose(forecasts[k], older[k].prequential_predict(*row)[0], atol=1e-10)
+        are_alike(whole(learnt[k])._state, older[k]._state)
+    learnt, _ = learn_together(young, rows, targets)
+    assert sum(one is not None for one in learnt) >= N - 6
 
 
 @pytest.mark.long

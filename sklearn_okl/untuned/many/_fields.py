@@ -100,6 +100,8 @@ class Fields:
         for name in ("experts", "last"):
             boa = copies["mixture", name]
             boa["unheard"] = boa["unheard"] and not (boa["squares"] > boa["start"]).all()
+        of_rows, most = copies["inputs", "rows"], self.places["inputs", "rows", "block"][2][0]
+        of_rows["n_first"] = min(of_rows["n_first"] + n, most)
         if self.is_young:
             _complete(copies["latest",])
         if "beside" in state:  # it is no twin
@@ -225,7 +227,7 @@ def _of_banks(banks):
 
 
 def _of_inputs(d, n_lags):
-    columns = [(name, (d,)) for name in (*_SUMS, "origin", "last", "step")]
+    columns = [(name, (d,)) for name in (*_SUMS, "origin", "last", "step", "n_steps")]
     wide = (
         ("known", 2),
         ("believed", 2),

@@ -25,7 +25,7 @@ _OF_BOTH = (
 _PLAIN = {int, float, bool, str, tuple, type(None)}
 _DICTS = {dict, Shared}
 _REMEMBERED = 64  # draws that models share
-FIRST = 16  # rounds of a model, in which its columns are young, that it learns by itself
+FIRST = 2  # rounds of a model, in which its target has no unit, that it learns by itself
 
 
 class Kept:
@@ -52,6 +52,10 @@ class Kept:
     def __init__(self, model, fields, record, draws, since, t, n=0, twin=None):
         self.model, self.fields, self.record, self.draws = model, fields, record, draws
         self.since, self.t, self.n, self.twin = since, t, n, twin
+
+    def n_first(self, units):
+        """Return how many rows there were of the first block of columns."""
+        return min(self.model._state["inputs"]["rows"]["n_first"] + self.n, units.block)
 
     def moved(self, record, twin=None):
         """Return what is kept after one more row."""
@@ -218,10 +222,10 @@ def _is_in_doubt(guard):
 
 
 def _are_unusual(inputs, units):
-    """Tell whether columns are young, or some value has been a gap or far off."""
+    """Tell whether columns have not begun, or some value has been a gap or far off."""
     rows = inputs["rows"]
     return (
-        rows["n_first"] < units.block
+        rows["origin"] is None
         or rows["quiet"] < units.aftermath
         or bool(inputs["gaps"])
         or bool(inputs["far"])

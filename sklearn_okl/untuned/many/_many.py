@@ -131,6 +131,7 @@ class ManyModels:
         self.parts = fields.views(self.records)
         self.t = np.array([one.t for one in kept])
         self.ages = self.t - [one.since for one in kept]
+        self.n_first = np.array([one.n_first(experts.inputs.units) for one in kept])
         self.guards = [one.model._state["targets"][0] for one in kept]
         self.errors = ManyErrors(self.parts)
         self.there = self._are_there()
@@ -169,6 +170,7 @@ class ManyModels:
         """
         F, forecasts, ordinary = self._meet(X, y)
         ordinary &= self.targets.are_near(forecasts) & self.errors.have_units()
+        ordinary &= ~self.rows.end_first_blocks()
         self.targets.u = np.where(ordinary, self.targets.u, 0.0)
         return F, forecasts, ordinary
 
@@ -182,7 +184,7 @@ class ManyModels:
     def _meet(self, X, y):
         """Return forecasts of experts (S, K) and of the whole (S,), and which rows are plain."""
         experts, of_records = self.experts, self.parts
-        self.rows = ManyRows(experts.inputs, of_records, X)
+        self.rows = ManyRows(experts.inputs, of_records, X, self.n_first)
         self.targets = ManyTargets(experts.fence, self.guards, of_records, y, self.t, self.ages)
         self.banks = ManyBanks(self.kept, of_records)
         of_mixture = self.first["mixture"], of_records, ~self.there

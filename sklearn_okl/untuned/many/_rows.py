@@ -14,10 +14,14 @@ _GROWING = "block", "came"  # of a block, row by row
 
 
 class ManyRows:
-    """Rows X (S, d) of S models, `parts` of their records, as seen by what each knew before."""
+    """Rows X (S, d) of S models, `parts` of their records, as seen by what each knew before.
 
-    def __init__(self, inputs, parts, X):
+    `n_first` (S,) are the rows of the first block of columns that each has had.
+    """
+
+    def __init__(self, inputs, parts, X, n_first):
         self.units, self.parts, self.X, self.d = inputs.units, parts, X, X.shape[1]
+        self.n_first, self.young = n_first, np.flatnonzero(n_first < inputs.units.block)
         self.n_walks, self.n_lags = inputs.n_walks, inputs.n_lags
         self.rows, self.targets = (
             {path[-1]: part for path, part in parts.items() if path[:-1] == at}
@@ -69,11 +73,29 @@ class ManyRows:
         believed = (low <= self.X) & (high >= self.X) & (rows["former"][:, 1] == 0.0)
         plain = ((row >= center - reach) & (row <= center + reach)) | believed
         plain &= ~(np.abs(self.X - rows["last"]) > far_steps)
+        if len(self.young):
+            plain[self.young] &= ~self._first_steps()
         return plain.all(axis=1) & (self.sums[0] > 0.0).all(axis=1)
+
+    def end_first_blocks(self):
+        """Tell in which models (S,) the first block of columns ends with the row."""
+        return self.n_first == self.units.block - 1
+
+    def _first_steps(self):
+        """Tell which values of young columns (Y, d) step after they have stood still."""
+        young, units = self.young, self.units
+        moves, n_before = self._moves(), self.n_first[young, None]
+        few = units.rare / 2.0 / units.block * n_before
+        return moves & (self.rows["n_steps"][young] <= few) & (n_before >= units.fewest)
+
+    def _moves(self):
+        return self.rows["last"][self.young] != self.X[self.young]
 
     def teach(self, u):
         """Learn the rows and their targets u (S,)."""
         rows, targets, d = self.rows, self.targets, self.d
+        if len(self.young):
+            rows["n_steps"][self.young] += self._moves()
         rows["last"][:] = self.X
         row = self.X - rows["origin"]
         nearer = self.units._nearer(row, rows["known"][:, 0], rows["known"][:, 1])
