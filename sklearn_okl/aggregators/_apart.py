@@ -15,7 +15,9 @@ what each of these says alone: by log-likelihoods
 of Cauchy errors, a in the place of what all say, which count for 6 less than the best at most. They
 are kept by bands of octaves of the distance, count for half in each octave beyond a band, and fade
 with rows of their kind. At first half of the way is gone to others: of that, half to what they say
-together and half to their mean. So what is rare is soon known: a kernel has never seen such inputs,
+together and half to each alone, by the inverses of their squared errors so far (J. M. Bates, C. W.
+J. Granger, "The combination of forecasts", Operational Research Quarterly 20(4), 1969): who errs in
+most rows seldom knows of a rare one. So what is rare is soon known: a kernel has never seen such inputs,
 and a line has no need to. A fault, from which all are as far, says nothing. Direct experts that
 have no say, as they have lost much more of late, still tell that a target will jump.
 """
@@ -59,11 +61,14 @@ class Parted(NamedTuple):
         Of the direct experts that have a say, and of all others.
     naive : ndarray of shape (..., q)
         Of the direct ones, where none has a say of all of them.
+    losses : ndarray of shape (..., q, K)
+        Faded sums of the squared errors of each expert so far.
     """
 
     a: np.ndarray
     b: np.ndarray
     naive: np.ndarray
+    losses: np.ndarray
 
     def row(self, i):
         """Return those of row i, or of a row and a target."""
@@ -110,9 +115,9 @@ def parted(F, everybody, losses, rounds, n_direct):
     a, b = (_mean(F[..., part], losses[..., part], rounds) for part in (direct, others))
     is_none = np.isnan(a)
     if not is_none.any():
-        return Parted(a, b, a)
+        return Parted(a, b, a, losses)
     naive = _mean(everybody[..., direct], losses[..., direct], rounds)
-    return Parted(a, b, np.where(is_none, naive, a))
+    return Parted(a, b, np.where(is_none, naive, a), losses)
 
 
 def _mean(F, losses, rounds):
@@ -146,7 +151,8 @@ def octaves_of_row(known, means):
     """Return what `octaves` does of a row, without arrays where targets (q,) are few."""
     if len(known) > _FEW:
         return octaves(known, means)
-    of_targets = zip(known[:, :_LIKELY].tolist(), *(part.tolist() for part in means), strict=True)
+    of_row = (part.tolist() for part in means[:3])
+    of_targets = zip(known[:, :_LIKELY].tolist(), *of_row, strict=True)
     found = [_octave(*of_known, *of_row) for of_known, *of_row in of_targets]
     return np.array([octave for octave, _ in found]), [size for _, size in found]
 
@@ -168,17 +174,24 @@ def weights_of(known, means, F, bands):
     first two say the same. Where none are apart, in the octaves (..., q) of `bands`, weights are
     any numbers.
     """
-    is_asleep = np.isnan(F)
     likely = np.broadcast_to(known[..., _LIKELY:], (*bands.shape, known.shape[-1] - _LIKELY))
     likely = likely.reshape(*bands.shape, N_BANDS, -1)
     logs = np.take_along_axis(likely, bands_of(bands)[..., None, None], axis=-2)[..., 0, :].copy()
-    n = np.maximum((~is_asleep).sum(axis=-1, keepdims=True), 1)
     logs[..., 1:] += _OTHERS
-    logs[..., 2:] += np.where(is_asleep, -np.inf, -np.log(n))
+    logs[..., 2:] += _by_errors(means.losses, np.isnan(F))
     weights, alone = softmax(logs), np.isnan(means.a)
     weights[..., 0] += np.where(alone, weights[..., 1], 0.0)
     weights[..., 1] *= ~alone
     return weights
+
+
+def _by_errors(losses, is_asleep):
+    """Return logarithms of shares (..., q, K) by the inverses of squared errors so far."""
+    logs = np.where(is_asleep, -np.inf, -np.log(np.maximum(losses, _TINY)))
+    nobody = is_asleep.all(axis=-1, keepdims=True)
+    most = np.where(nobody, 0.0, logs.max(axis=-1, keepdims=True))
+    shares = np.exp(logs - most).sum(axis=-1, keepdims=True)
+    return logs - most - np.log(np.where(nobody, 1.0, shares))
 
 
 def shares_of(weights, bands):
@@ -246,7 +259,7 @@ def after_row(known, means, F, y, weight, bands, sizes, together=None):
     `together` (q,) is NaN where it was not asked for.
     """
     now = known.copy()
-    of_row = (part.tolist() for part in (*means, y, known[:, :_OFF]))
+    of_row = (part.tolist() for part in (*means[:3], y, known[:, :_OFF]))
     # numbers cost less than arrays of a few
     now[:, :_LIKELY] = [_after(*one) for one in zip(*of_row, strict=True)]
     for j in np.flatnonzero(bands >= 0):
@@ -276,7 +289,7 @@ def _usual_path(known, means, y):
 
     What is likely there is what it was before the first.
     """
-    a, b, naive = (np.abs(part - y) for part in means)
+    a, b, naive = (np.abs(part - y) for part in means[:3])
     terms = np.ones((*y.shape, 2))
     np.sqrt(np.fmin(a, b), out=terms[..., 0])
     path = np.empty((len(y) + 1, *known.shape))

@@ -5,12 +5,12 @@ import numpy as np
 BANDS, WIDTH = 3, 4  # of octaves
 
 
-def where_naive_part(forecasts, means, wide, y, delay, weights, without):
+def where_naive_part(forecasts, means, wide, losses, y, delay, weights, without):
     """The forecasts (n,) of all, mixed with what others say in rows in which naive ones part.
 
     The means (3, n) are those of the naive experts that have a say, of all others, and of all naive
-    ones, `wide` (n, K) what others say, NaN of who has no say, and `without(t)` what all say of a
-    row without the naive ones. Returns forecasts, and how far was gone (n,) to what others say.
+    ones, `wide` (n, K) what others say, NaN of who has no say, `losses` (n, K) what all have lost
+    before each row, and `without(t)` what all say of a row without the naive ones. Returns forecasts, and how far was gone (n,) to what others say.
     """
     forecasts, shares = np.array(forecasts), np.zeros(len(y))
     # log-likelihoods, roots of usual errors, whether naive ones were far off, the latest error
@@ -22,7 +22,8 @@ def where_naive_part(forecasts, means, wide, y, delay, weights, without):
         likely, *usual = known[max(t - delay, 0)]
         octave, _ = parted(a, b, naive, *usual)
         if octave is not None:
-            prior = np.concatenate([[1.0, 0.5], 0.5 * is_awake / is_awake.sum()])
+            alone = is_awake / losses[t]
+            prior = np.concatenate([[1.0, 0.5], 0.5 * alone / alone.sum()])
             w = prior * np.exp(likely[octave // WIDTH])
             w /= w.sum()
             if np.isnan(a):

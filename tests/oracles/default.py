@@ -166,7 +166,8 @@ def mixture(F, y, scales, fadings, stacks, n_plain, delay, weights=None):
         cut += (None if weights is None else weights[: t + 1],)
         return mixture_of_all(F[: t + 1], y[: t + 1], *cut, is_without=True)[0][-1]
 
-    return where_naive_part(forecasts, means, wide, y, delay, weights, without)[0]
+    lost = np.array([losses for losses, _ in faded])
+    return where_naive_part(forecasts, means, wide, lost, y, delay, weights, without)[0]
 
 
 def mixture_of_all(F, y, scales, fadings, stacks, n_plain, delay, weights=None, is_without=False):
