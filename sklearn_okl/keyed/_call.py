@@ -16,6 +16,9 @@ class CallByKey:
         As in `Lives`.
     answers : ndarray of shape (n, ...) or None
         Where the forecasts go, if they are wanted.
+    counted : ndarray of int of shape (n,) or None
+        Whether rows, in the order of lives, have a target, without which they are only forecast;
+        None: all.
     """
 
     def __init__(self, lives, entries, X, y, params):
@@ -23,7 +26,9 @@ class CallByKey:
         self.order, self.starts = lives.order, lives.starts
         self._entries, self.known = entries, entries.taken(lives.at)
         self.done = np.zeros(len(lives.at), dtype=np.intp)
-        self.answers = None
+        self.answers = self.counted = None
+        if y.dtype == np.float64 and (gaps := np.isnan(y)).any():
+            self.counted = (~gaps.reshape(len(y), -1).all(axis=1)).astype(np.intp)[self.order]
 
     def entry(self, life):
         """Return the entry of a life as it was before the call, or None where it begins."""
@@ -39,21 +44,29 @@ class CallByKey:
 
     def ages(self):
         """Return how many rows the key of each row had had, in the order of lives."""
-        counts = np.diff(self.starts)
-        return np.arange(counts.sum()) + np.repeat(self.known.n_rows - self.starts[:-1], counts)
+        before = self._before()
+        first = self.known.n_rows - before[self.starts[:-1]]
+        return before[:-1] + np.repeat(first, np.diff(self.starts))
+
+    def _before(self):
+        """Return how many of the rows come before each, in the order of lives, and after all."""
+        if self.counted is None:
+            return np.arange(len(self.order) + 1)
+        return np.concatenate([[0], np.cumsum(self.counted)])
 
     def first_rows(self, late=0):
         """Return the first rows of lives that begin: those before which no label is known."""
-        if late:
+        if late or self.counted is not None:
             return self.order[self.ages() <= late]
         return self.order[self.starts[:-1][self.known.n_rows == 0]]
 
     def changed(self, t):
         """Return entries as they are after a call that began at row t."""
         lives = self.lives
-        n_rows = self.known.n_rows + np.diff(self.starts)
+        n_rows = self.known.n_rows + np.diff(self._before()[self.starts])
         last = t + 1 + self.order[self.starts[1:] - 1]
         found = self.known._replace(counts=np.column_stack([n_rows, last]))
+        found.parts[n_rows == 0] = None  # of whom nothing is known
         if lives.ends is not None:
             found = type(found)(*(part[lives.ends] for part in found))
         return self._entries.written(lives.to, found, lives.new, lives.gone)

@@ -40,7 +40,8 @@ class KeyedRegressor(RegressorMixin, Keyed):
     Rows of many keys come in one stream; each key has a model of its own, which learns its rows
     and no others, in order. The forecasts are those of as many separate models, however the stream
     is cut into calls. None as estimator is ``VAWRegressor(forecaster="ridge",
-    fit_intercept=True)``, which takes features as they come: scale them to moderate size.
+    fit_intercept=True)``, which takes features as they come: scale them to moderate size. Where the
+    estimator takes targets of NaN, such rows are forecast, and teach nothing.
 
     See Also
     --------
@@ -230,7 +231,14 @@ class KeyedRegressor(RegressorMixin, Keyed):
     def _targets(self, y, classes, is_start):
         if not is_plain(y, 1):
             refuse_other_targets(y)
-            y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y", estimator=self)
+            y = check_array(
+                y,
+                dtype=np.float64,
+                ensure_2d=False,
+                ensure_all_finite="allow-nan" if self._takes_missing_targets() else True,
+                input_name="y",
+                estimator=self,
+            )
         if y.ndim == 2 and y.shape[1] == 1:
             y = y[:, 0]
         shape = y.shape[1:]

@@ -32,13 +32,17 @@ class InitialForecasts:
 
     @staticmethod
     def learn(sums, n_rows, first, own, left, weights=None):
-        """Learn what was left in rows; return other sums, and the forecasts made before each."""
+        """Learn what was left in rows; return other sums, and the forecasts made before each.
+
+        A row in which NaN was left teaches nothing.
+        """
         sums, ages, shares = sums.copy(), _ages(n_rows), np.empty(len(own))
         own_of, left_of = (part.reshape(len(own), -1) for part in (own, left))
         of_rows = np.ones(len(own)), np.square(own_of).sum(axis=1), (own_of * left_of).sum(axis=1)
         of_rows = np.column_stack(of_rows)
         if weights is not None:
             of_rows *= weights[:, None]
+        of_rows[np.isnan(left_of).any(axis=1)] = 0.0
         for age in np.unique(ages).tolist():
             mine = np.flatnonzero(ages == age)
             path = np.cumsum(np.vstack([sums[age], of_rows[mine]]), axis=0)

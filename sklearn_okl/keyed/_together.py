@@ -4,7 +4,6 @@ import numpy as np
 
 from ..untuned import OnlineKernelRegressor
 from ..untuned.many import FIRST, Kept, forecast_together, learn_together
-from ._one_row import is_plain
 
 _FEWEST = 4  # keys that are worth the calls of one
 _TOGETHER = 32  # keys that make a round worth its calls, however many rows each has
@@ -18,7 +17,7 @@ def may_learn_together(estimator, call, verb):
         _is_small(estimator)
         and verb in _VERBS
         and not call.params
-        and is_plain(call.y, 1)
+        and call.y.ndim == 1
         and _are_numbers(call.X)
         and len(call.starts) > _FEWEST
     )

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 
 from benchmarks.fleet_tiny import n_bytes
-from sklearn_okl import KeyedRegressor, OnlineKernelRegressor, Store
+from sklearn_okl import KeyedRegressor, OnlineKernelRegressor, Store, VAWRegressor
 from sklearn_okl.untuned.many import Kept
 
 N_KEYS = 40
@@ -202,3 +202,27 @@ def test_rows_of_many_keys_are_forecast_as_by_each_model(kind, prior, monkeypatc
     before = pickle.dumps(model)
     model.predict(X[:50], keys=keys[:50])
     assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize("prior", [None, "pooled", "init"])
+def test_rows_of_missing_targets_are_only_forecast(prior):
+    rng = np.random.default_rng(5)
+    keys = np.repeat(np.arange(6.0), 30)[rng.permutation(180)]
+    X = np.column_stack([keys, rng.normal(size=(180, 2))])
+    y = X[:, 1] + keys + 0.1 * rng.normal(size=180)
+    is_known = rng.random(180) < 0.8
+    is_known[np.flatnonzero(keys == 3.0)[:4]] = False
+    asked = np.where(is_known, y, np.nan)
+    small = OnlineKernelRegressor(budget="tiny", random_state=0)
+    given, left_out = (KeyedRegressor(small, key=0, prior=prior) for _ in range(2))
+    forecasts = given.prequential_predict(X, asked)
+    assert np.isfinite(forecasts).all()
+    expected = left_out.prequential_predict(X[is_known], y[is_known])
+    assert_allclose(forecasts[is_known], expected, rtol=1e-9, atol=1e-9)
+    assert_allclose(given.predict(X), left_out.predict(X), rtol=1e-9, atol=1e-9)
+    given.partial_fit([[9.0, 0.0, 0.0]], [np.nan])  # of whom no more is known than of a stranger
+    assert len(given.keys_) == 6
+    row = [[9.0, 1.0, 0.0]]
+    assert_allclose(given.predict(row), left_out.predict(row), rtol=1e-9)
+    with pytest.raises(ValueError, match="contains NaN"):
+        KeyedRegressor(VAWRegressor(), key=0).fit(X, asked)
