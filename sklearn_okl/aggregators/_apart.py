@@ -17,9 +17,9 @@ are kept by bands of octaves of the distance, count for half in each octave beyo
 with rows of their kind. At first half of the way is gone to others: of that, half to what they say
 together and half to each alone, by the inverses of their squared errors so far (J. M. Bates, C. W.
 J. Granger, "The combination of forecasts", Operational Research Quarterly 20(4), 1969): who errs in
-most rows seldom knows of a rare one. So what is rare is soon known: a kernel has never seen such inputs,
-and a line has no need to. A fault, from which all are as far, says nothing. Direct experts that
-have no say, as they have lost much more of late, still tell that a target will jump.
+most rows seldom knows of a rare one. So what is rare is soon known: a kernel has never seen such
+inputs, and a line has no need to. A fault, from which all are as far, says nothing. Direct experts
+that have no say, as they have lost much more of late, still tell that a target will jump.
 """
 
 from math import log2, sqrt

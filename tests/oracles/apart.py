@@ -10,7 +10,8 @@ def where_naive_part(forecasts, means, wide, losses, y, delay, weights, without)
 
     The means (3, n) are those of the naive experts that have a say, of all others, and of all naive
     ones, `wide` (n, K) what others say, NaN of who has no say, `losses` (n, K) what all have lost
-    before each row, and `without(t)` what all say of a row without the naive ones. Returns forecasts, and how far was gone (n,) to what others say.
+    before each row, and `without(t)` what all say of a row without the naive ones. Returns
+    forecasts, and how far was gone (n,) to what others say.
     """
     forecasts, shares = np.array(forecasts), np.zeros(len(y))
     # log-likelihoods, roots of usual errors, whether naive ones were far off, the latest error
