@@ -258,10 +258,12 @@ def after_row(known, means, F, y, weight, bands, sizes, together=None):
     The octaves (q,) of `bands` and usual errors are those known before it; what others said
     `together` (q,) is NaN where it was not asked for.
     """
-    now = known.copy()
-    of_row = (part.tolist() for part in (*means[:3], y, known[:, :_OFF]))
-    # numbers cost less than arrays of a few
-    now[:, :_LIKELY] = [_after(*one) for one in zip(*of_row, strict=True)]
+    if len(known) > _FEW:
+        now = _usual_path(known, means.row(None), y[None])[1]
+    else:  # numbers cost less than arrays of a few
+        of_row = (part.tolist() for part in (*means[:3], y, known[:, :_OFF]))
+        now = known.copy()
+        now[:, :_LIKELY] = [_after(*one) for one in zip(*of_row, strict=True)]
     for j in np.flatnonzero(bands >= 0):
         said = _said(means.row(j), F[j], np.nan if together is None else together[j])
         now[j, _LIKELY:] = _moved(known[j, _LIKELY:], said, y[j], sizes[j], min(weight, 1.0))
