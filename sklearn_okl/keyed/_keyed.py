@@ -40,7 +40,7 @@ from ._one_row import forecast_one, learn_one
 from ._record import Record
 from ._stored import bring_back, check_records, resolved
 from ._teaching import begun, check_estimator_of_keys, copied, fitting, labelled, taught
-from ._together import forecast_in_one, learn_in_rounds, may_learn_together
+from ._together import answer_in_one, learn_in_rounds, may_learn_together
 from ._trial import look_over
 
 
@@ -514,7 +514,7 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
             if bank is not None:
                 asked |= bank.forecast(state, known, X, order, starts, answers)
             of_call = asked, known.other, X, lives, answers
-            asked = forecast_in_one(self._unfitted(), verb, *of_call)
+            asked = answer_in_one(self._unfitted(), verb, given, *of_call)
             for life in np.flatnonzero(~asked).tolist():
                 rows = order[starts[life] : starts[life + 1]]
                 part = X if len(rows) == len(order) else rows_of(X, rows)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..untuned import OnlineKernelRegressor
-from ..untuned.many import FIRST, Kept, forecast_together, learn_together
+from ..untuned.many import FIRST, Kept, distribute_together, forecast_together, learn_together
 
 _FEWEST = 4  # keys that are worth the calls of one
 _TOGETHER = 32  # keys that make a round worth its calls, however many rows each has
@@ -31,20 +31,43 @@ def _are_numbers(X):
     return type(X) is np.ndarray and X.dtype == np.float64
 
 
-def forecast_in_one(estimator, verb, asked, models, X, lives, answers):
-    """Write forecasts of rows by the `models` of their lives; return which lives are done.
+def answer_in_one(estimator, verb, given, asked, models, X, lives, answers):
+    """Write answers of rows by the `models` of their lives; return which lives are done.
 
     Those are the ones `asked` before, and others of which all rows are ordinary.
     """
     there = np.flatnonzero(np.repeat(~asked, np.diff(lives.starts)))
-    may_be = _is_small(estimator) and verb == "predict" and _are_numbers(X) and answers.ndim == 1
+    may_be = _is_small(estimator) and verb in _ASKED and _are_numbers(X)
     if not may_be or len(there) < _FEWEST:
         return asked
     rows, left = lives.order[there], np.zeros(len(lives.order), dtype=bool)
     of_rows = np.repeat(models, np.diff(lives.starts))[there].tolist()
-    found, forecasts = forecast_together(of_rows, X[rows])
-    answers[rows[found]], left[there] = forecasts[found], ~found
+    found, said = _ASKED[verb](of_rows, X[rows], *given)
+    answers[rows[found]], left[there] = said, ~found
     return asked | ~np.logical_or.reduceat(left, lives.starts[:-1])
+
+
+def _predict(known, X):
+    found, forecasts = forecast_together(known, X)
+    return found, forecasts[found]
+
+
+def _predict_quantiles(known, X, alpha):
+    found, law = distribute_together(known, X)
+    return found, law.ppf(alpha)
+
+
+def _predict_interval(known, X, levels):
+    found, law = distribute_together(known, X)
+    return found, law.interval(levels)
+
+
+# what small models answer together
+_ASKED = {
+    "predict": _predict,
+    "predict_quantiles": _predict_quantiles,
+    "predict_interval": _predict_interval,
+}
 
 
 def learn_in_rounds(call, teach):

@@ -226,3 +226,29 @@ def test_rows_of_missing_targets_are_only_forecast(prior):
     assert_allclose(given.predict(row), left_out.predict(row), rtol=1e-9)
     with pytest.raises(ValueError, match="contains NaN"):
         KeyedRegressor(VAWRegressor(), key=0).fit(X, asked)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_intervals_and_quantiles_are_those_of_separate_models(seed, monkeypatch):
+    keys, X, y = stream(n=500, seed=seed, faulty=True, n_keys=12)
+    model = KeyedRegressor(tiny(), prior=None).fit(X, y, keys=keys)
+    rows, of = np.vstack([X[:20], X[:2] * 1e6]), np.concatenate([keys[:20], keys[:2]])
+    alone = {key: model.model_of(key) for key in set(of.tolist())}
+    asks = [
+        ("predict_interval", {"coverage": 0.8}),
+        ("predict_interval", {"coverage": [0.5, 0.9]}),
+        ("predict_quantiles", {"alpha": [0.05, 0.5, 0.9]}),
+        ("predict_quantiles", {"alpha": 0.3}),
+    ]
+    for verb, how in asks:
+        found = getattr(model, verb)(rows, keys=of, **how)
+        of_each = zip(of.tolist(), rows[:, None], strict=True)
+        expected = np.concatenate([getattr(alone[key], verb)(row, **how) for key, row in of_each])
+        assert found.shape == expected.shape
+        assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(y).max())
+    calls, law = [], OnlineKernelRegressor._law
+    monkeypatch.setattr(
+        OnlineKernelRegressor, "_law", lambda *given: calls.append(1) or law(*given)
+    )
+    model.predict_interval(rows, keys=of)
+    assert 1 <= len(calls) < 10  # those of rows that are far off, and of keys in doubt

@@ -74,6 +74,14 @@ class Fields:
             for path, (low, high, shape) in self.places.items()
         }
 
+    def of(self, record, path):
+        """Return the field at a path of one record, an array or a number."""
+        low, _, shape = self.places[path]
+        if ("length", *path) in self.places:
+            shape = list(shape)
+            shape[_axis(path[-1])] = int(self.of(record, ("length", *path)))
+        return record[low : low + prod(shape)].reshape(shape) if shape else record.item(low)
+
     def emptied(self, state):
         """Return a state without what is in its record."""
         copies = {(): dict(state)}

@@ -1,6 +1,6 @@
 """What is kept of a small model whose rows are ordinary: a record, and all that stays the same."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -9,19 +9,22 @@ from ...base import _copied, twin
 from ...base._bank import threads
 from ...base._row_path import NOT_SAVED
 from ...base._state import are_unchanged
+from ...conformal import _running_errors as running
 from ...features import _faults
 from ..experts._draws import DRAWN
+from ..rounds import _target_units as target_units
 from ..rounds._renewal import n_rows
 from ..rounds._rounds import Call
 from ..rounds._scores import SquaredErrors
 from ..rows import _layout
-from ._fields import fields_of
+from ._fields import GUARD, fields_of
 
 # what is known of a model and its twin, beside what is in the record of the first
 _OF_BOTH = (
     *("odds", "far", "scales", "is_far", "kept", "explained", "since", "rest", "won", "saved"),
     *("surely", "between"),
 )
+_OF_ERRORS = "size", "weight", "largest", "seen", "levels", "scores"
 _PLAIN = {int, float, bool, str, tuple, type(None)}
 _DICTS = {dict, Shared}
 _REMEMBERED = 64  # draws that models share
@@ -56,6 +59,13 @@ class Kept:
     def n_first(self, units):
         """Return how many rows there were of the first block of columns."""
         return min(self.model._state["inputs"]["rows"]["n_first"] + self.n, units.block)
+
+    def offsets(self):
+        """Return how far the quantiles (199,) of the next target lie from its forecast."""
+        state, of = self.model._state, partial(self.fields.of, self.record)
+        errors = state["errors"] | {name: of(("errors", name)) for name in _OF_ERRORS}
+        guard = state["targets"][0] | {"unit": of((*GUARD, "unit"))}
+        return target_units.unit(guard) * running.quantiles(errors)[0]
 
     def moved(self, record, twin=None):
         """Return what is kept after one more row."""

@@ -10,6 +10,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from ...conformal import QuantileDistribution
+from ...conformal import _running_errors as running
 from ...features._moments import moderate
 from ._banks import ManyBanks
 from ._errors import ManyErrors
@@ -50,6 +52,23 @@ def forecast_together(known, X):
     Return which rows (S,) were forecast, as all of it is ordinary, and their forecasts (S,). What
     is known of each model is as in `learn_together`.
     """
+    return _forecasts_of_rows(known, X)[:2]
+
+
+def distribute_together(known, X):
+    """Return which rows (S,) are ordinary, as above, and the distributions of their targets."""
+    there, forecasts, kept = _forecasts_of_rows(known, X)
+    of_models, rows = {}, np.flatnonzero(there)
+    quantiles = np.empty((len(rows), len(running.QUANTILES)))
+    for k, i in enumerate(rows.tolist()):
+        if id(known[i]) not in of_models:
+            of_models[id(known[i])] = kept[i].offsets()
+        quantiles[k] = forecasts[i] + of_models[id(known[i])]
+    return there, QuantileDistribution(running.QUANTILES, quantiles)
+
+
+def _forecasts_of_rows(known, X):
+    """Return what `forecast_together` does, and by place what is kept of models."""
     there, forecasts = np.zeros(len(known), dtype=bool), np.zeros(len(known))
     like, experts, X = *_shared(known), moderate(X)
     of_models = {id(one): one for one in known}
@@ -71,7 +90,7 @@ def forecast_together(known, X):
             both = (np.full((1, 1), part) for part in (said, theirs[i]))
             mixed = experts.constants.trust.mixed(kept[i].twin[1], *both)
             forecasts[i] = mixed[0, 0]
-    return there, forecasts
+    return there, forecasts, kept
 
 
 def _shared(known):
