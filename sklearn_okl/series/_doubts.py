@@ -12,8 +12,9 @@ Later ones are judged one by one. A value of a series is doubted by its fence, s
 cell by the same fence, if it is also farther from all cells before than these are apart, by
 differences and, of what is above 0, by factors. A number that was doubted three times, in runs that
 ended, stands for none from then on if it lies apart from all others, until it comes a fourth time
-after as many rows as twice before: then it is a value that comes in season. Where others take few
-numbers, as counts do, it is a value that is seldom. Whether there is such a number within the fence
+after as many rows as twice before: then it is a value that comes in season. If it has often come at
+random it is asked for more: that of all its runs some are so by chance is to be unlikely. Where
+others take few numbers, as counts do, it is a value that is seldom. Whether there is such a number within the fence
 is asked of the latest rows at every 16th, and at every 64th later.
 """
 
@@ -33,6 +34,7 @@ _IN_SEASON = 0.8  # share of what comes in season, to be seasonal
 _RUNS = 3  # of it in a season at most: closed Wednesdays and Sundays are two
 _ALIKE = 3  # runs of a number that was doubted, after which it stands for none
 _EVEN = 4  # and as many rows apart, after which it comes in season
+_CHANCE = 0.02  # that as many would be so of numbers that come at random, at most
 
 
 def start(n_series, n_columns, n_calendar):
@@ -111,7 +113,7 @@ def remember(doubts, t, values, row, is_doubted):
             _take_for_none(doubts, k, row[k : k + 1])
         else:
             _take_for_value(doubts, k, row[k])
-    for k in np.flatnonzero(begins & (doubts["n_even"] == _EVEN)):
+    for k in np.flatnonzero(begins & _come_evenly(doubts)):
         _take_for_value(doubts, k, row[k])
 
 
@@ -289,6 +291,19 @@ def _measure(doubts, t, begins, is_same):
     now = {"began": t, "apart": apart, "n_even": n_even}
     for name, value in now.items():
         doubts[name] = np.where(begins, value, doubts[name])
+
+
+def _come_evenly(doubts):
+    """Tell which numbers (m + d,) have come more evenly than chance has it.
+
+    At any share of the rows, what comes at random begins again k rows later with a probability of
+    (1 - 1 / k)^(k - 1) / k at most if it comes alone, and of (k - 1) / 2^k if it comes in runs.
+    """
+    k = np.maximum(doubts["apart"], 2)
+    once = np.maximum((1.0 - 1.0 / k) ** (k - 1) / k, (k - 1) / 2.0 ** np.minimum(k, 64))
+    n_even = np.maximum(doubts["n_even"], _EVEN)
+    by_chance = doubts["n_suspect"] * once ** (n_even - 2)
+    return (doubts["n_even"] >= _EVEN) & (by_chance <= _CHANCE)
 
 
 def _take_for_value(doubts, k, number):
