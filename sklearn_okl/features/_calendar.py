@@ -232,9 +232,10 @@ def _local(value):
 
 def _without_zone(column):
     """Return a column of a frame with the times that its own time zone has on the wall."""
-    if getattr(getattr(column, "dtype", None), "time_zone", None) is not None:  # of polars
+    kind = getattr(column, "dtype", None)
+    if getattr(kind, "time_zone", None) is not None:  # of polars
         return column.dt.replace_time_zone(None)
-    if getattr(getattr(column, "dt", None), "tz", None) is not None:  # of pandas
+    if getattr(getattr(kind, "pyarrow_dtype", kind), "tz", None) is not None:  # of pandas
         return column.dt.tz_localize(None)
     if getattr(getattr(column, "type", None), "tz", None) is not None:  # of pyarrow
         from pyarrow.compute import local_timestamp
