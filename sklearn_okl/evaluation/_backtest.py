@@ -141,7 +141,8 @@ def backtest(
     coverage = None if coverage is None else _intervals.checked_coverage(coverage)
     teacher = _Function if _is_function(forecaster) else _Forecaster
     base = _checked_base(base_forecasts, forecaster, (n, horizon))
-    index = y.index if hasattr(getattr(y, "index", None), "get_indexer") else None
+    index = getattr(y, "index", None)
+    index = _labels.as_known(index) if hasattr(index, "get_indexer") else None
     data, places = (y, base, X), np.arange(n)
     if series.index is not None and _fills(forecaster):
         data, places = _with_gaps(forecaster, series, data)

@@ -55,6 +55,11 @@ def _refuse_untold(index, name):
             "by pd.Timestamp('2024-01-01') + index, or count them, by index // "
             "pd.Timedelta(hours=1)."
         )
+    if kind == "interval":
+        raise ValueError(
+            f"The index of {name} holds intervals, of which it is not seen which rows are missing: "
+            "give their beginnings, by index.left."
+        )
     if kind == "string" and all(map(_TEXT_OF_DATES.fullmatch, index)):
         raise ValueError(
             f"The index of {name} holds text that looks like dates, such as {index[0]!r}. Make it "
@@ -102,9 +107,11 @@ def as_known(index):
         labels = np.asarray(index, dtype=np.float64)
         whole = np.isfinite(labels).all() and not (labels % 1.0).any()
         return index.astype(np.int64) if whole else index
-    if text != "object":
+    if text == "category":
+        return as_known(index.astype(index.categories.dtype))
+    if text != "object" and not hasattr(index.dtype, "pyarrow_dtype"):
         return index
-    if kind == "integer":
+    if kind == "integer" and not index.hasnans:
         return index.astype(np.int64)
     if kind not in ("datetime", "datetime64", "date", "period"):
         return index
