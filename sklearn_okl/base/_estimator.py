@@ -82,6 +82,8 @@ class OnlineEstimator(CallbackSupportMixin, HasRowPath, SwapMixin, BaseEstimator
     # that a family's base adds to all of its members'
     _test_parameters = ({},)
     _shared_test_parameters = {}
+    # whether its weights are of things without names, for displays
+    _has_nameless_weights = False
     _swaps_state = True  # its verbs never edit its state, so that copies may share it
 
     def __sklearn_tags__(self):

@@ -112,6 +112,7 @@ class StronglyAdaptiveRegressor(HandsOn, OnlineRegressor):
         "y_range": ["array-like", None],
     }
     _structural = ("estimator", "min_length", "y_range")
+    _has_nameless_weights = True  # of copies on intervals
 
     def __init__(self, estimator: Any = None, *, min_length: int = 16, y_range: Any = None) -> None:
         self.estimator = estimator
