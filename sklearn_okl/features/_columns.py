@@ -42,6 +42,13 @@ def names_of(estimator):
     return list(getattr(estimator, "feature_names_in_", default))
 
 
+def names_beside(names, added, prefix):
+    """Return names and those of columns added behind, with a prefix while one of them is taken."""
+    while set(added).intersection(names):
+        added = [f"{prefix}{name}" for name in added]
+    return np.concatenate([names, added], dtype=object)
+
+
 def kind_of(value):
     """Return "text" or "numbers", or None where a value is missing."""
     if value is None:
