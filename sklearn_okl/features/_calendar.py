@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from .._documentation import explained_by
 from .._types import Any, Array, ArrayLike, Self
+from .._validation import OF_DURATIONS
 from ..base import OnlineTransformer
 from ._columns import columns_of, is_missing, names_of
 
@@ -216,10 +217,11 @@ def _wall_time(column, name):
         kinds = {type(v).__name__ for v in found if not isinstance(v, (date, np.datetime64))}
         if not kinds:
             return np.array([_local(v) for v in array.tolist()], dtype="datetime64[us]")
+    is_length = any(kind.startswith("timedelta") for kind in kinds)
+    advice = OF_DURATIONS if is_length else "pandas.to_datetime makes dates of text."
     raise TypeError(
         f"CalendarFeatures makes numbers of dates, but column {name!r} holds values of type "
-        f"{min(kinds)}. Let a ColumnTransformer choose the columns; pandas.to_datetime makes dates "
-        "of text."
+        f"{min(kinds)}. Let a ColumnTransformer choose the columns. {advice}"
     )
 
 

@@ -159,7 +159,7 @@ def values_of(column, where):
     """Return the values of a column as plain objects that can be keys."""
     kind = getattr(column, "dtype", None)
     if holds_dates(kind):
-        raise TypeError(f"{where} holds dates, which are no keys. Give them as text.")
+        raise TypeError(f"{where} holds {_TIMES}")
     if isinstance(column, (list, tuple)):
         values = list(column)
         if not set(map(type, values)) <= _KINDS.keys():
@@ -174,7 +174,7 @@ def values_of(column, where):
         if missing:
             raise ValueError(f"{where} holds a key that is missing (None). {_ADVICE}")
         if issubclass(value, (date, timedelta)):
-            raise TypeError(f"{where} holds dates, which are no keys. Give them as text.")
+            raise TypeError(f"{where} holds {_TIMES}")
         if not issubclass(value, (str, Integral, Real)):
             raise TypeError(f"{where} holds a {value.__name__}. Keys are text or numbers.")
         plain = str if issubclass(value, str) else int if issubclass(value, Integral) else float
@@ -186,6 +186,7 @@ def values_of(column, where):
     return values
 
 
+_TIMES = "dates or durations, which are no keys. Give them as text."
 _ADVICE = "Leave such rows out, or give them a key of their own."
 
 
