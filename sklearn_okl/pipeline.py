@@ -113,7 +113,8 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
     :class:`sklearn.frozen.FrozenEstimator` around a fitted one, which is never changed.
     :class:`sklearn.compose.ColumnTransformer`, :class:`sklearn.pipeline.FeatureUnion` and
     :class:`sklearn.pipeline.Pipeline` learn row by row where their parts do, and for each part the
-    same holds. Maps that grow with the stream do not fit in front of learners of fixed width.
+    same holds. Maps that grow with the stream do not fit in front of learners of fixed width. One
+    with `partial_fit` that cannot begin with a row, as IncrementalPCA, begins with the warm-up.
 
     *Warm-up.* `fit` on fewer rows than `warmup` warns. Rows that the steps cannot learn are refused
     when they come: fresh copies try each batch after some of the rows before it. With a
