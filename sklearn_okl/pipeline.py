@@ -413,9 +413,8 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
         result = self._swap(restart, X, y, method, params)
         if method == "fit" and self._is_warming_up():
             warnings.warn(
-                f"The {self.n_samples_seen_} rows given to 'fit' are fewer than warmup="
-                f"{self.warmup}: only the mean of the targets is known. Give more rows, or a "
-                "smaller warmup.",
+                f"Of warmup={self.warmup} rows 'fit' was given {self.n_samples_seen_}: only the "
+                "mean of the targets is known. Give more rows, or a smaller warmup.",
                 stacklevel=3,
             )
         return result

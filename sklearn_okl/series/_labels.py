@@ -8,6 +8,8 @@ import re
 
 import numpy as np
 
+from .._sentences import counted
+
 _TEXT_OF_DATES = re.compile(
     r"\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}( .*)?"
     r"|(19|20)\d\d(0[1-9]|1[0-2])[0-3]\d|\d{4}-?[QW]\d{1,2}"
@@ -32,8 +34,8 @@ def index_in(given, name="y"):
     index = as_known(index)
     if kind_of(index) != "numbers" and index.hasnans:
         raise ValueError(
-            f"The index has {index.isna().sum()} labels that are NaT, no time: correct them, or "
-            "leave their rows out."
+            f"The index has {counted(index.isna().sum(), 'label')} of NaT, which is no time: "
+            "correct them, or leave their rows out."
         )
     if kind_of(index) != "numbers" or getattr(index.dtype, "kind", "") in "iu":
         return index
