@@ -54,6 +54,14 @@ class Keys:
         ]
         return _joined(found, n), _others(X, places)
 
+    def names_beside(self, model):
+        """Return the names of a model's columns that hold no keys; None where it knows none."""
+        names = getattr(model, "feature_names_in_", None)
+        if names is None:
+            return None
+        mine = {name if isinstance(name, str) else names[name] for name in self.columns}
+        return np.array([name for name in names if name not in mine], dtype=object)
+
 
 def refuse_other_kinds(keys, kinds):
     """Refuse keys of another type than those before: 7 and "7" would be two models in silence."""
