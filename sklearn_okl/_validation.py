@@ -458,13 +458,23 @@ def refuse_no_targets(estimator, y):
         )
 
 
-def targets_of(estimator, y):
+def targets_of(estimator, y, reset=False):
     """Return targets as an array; missing ones are NaN, and labels none of a classifier's."""
     refuse_no_targets(estimator, y)
+    if reset:
+        write_target_names(estimator, y)
     refuse_masks(y)
     y = _plain_kind(y)
     found = with_nan(y)
     return np.asarray(plain_labels(y) if found is not y and is_classifier(estimator) else found)
+
+
+def write_target_names(estimator, y):
+    """Write the names of several targets, for frames of intervals; an array has none."""
+    vars(estimator).pop("_target_names", None)
+    names = [str(label) for label, _ in types_of(y)]
+    if names:
+        estimator._target_names = names
 
 
 def check_columns(estimator, X, reset):

@@ -420,7 +420,7 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
         return result
 
     def _learn_given(self, former, X, y, method, params):
-        X, y = container_of(X), targets_of(self, y)
+        X, y = container_of(X), targets_of(self, y, former is None)
         check_consistent_length(X, y)
         if not len(y):
             raise ValueError("There are no rows to learn: found array with 0 sample(s).")

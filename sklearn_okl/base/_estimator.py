@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._documentation import inherit_documentation
 from .._linalg import one_blas_thread
 from .._tail import TAIL
-from .._validation import plain_row, plain_target, validated
+from .._validation import plain_row, plain_target, validated, write_target_names
 from ..kernels import Kernel
 from ._answers import asked_quietly, checked_answers, checked_state, told
 from ._row_path import NOT_SAVED, HasRowPath, RowEngine, RowWork
@@ -221,6 +221,8 @@ class OnlineEstimator(CallbackSupportMixin, HasRowPath, SwapMixin, BaseEstimator
         return self._swap(restart, X, y, learn, validation, learn_arguments)
 
     def _learn_given(self, former, X, y, learn, validation, learn_arguments):
+        if former is None:
+            write_target_names(self, y)
         X, y = self._validated_rows(X, y, former is None, **validation)
         n_targets = None if y.ndim == 1 else y.shape[1]
         if former is None:
