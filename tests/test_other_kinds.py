@@ -1,5 +1,7 @@
 """Rows and targets that are read as numbers though they are none: refused, with a sentence."""
 
+from datetime import timedelta
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -234,6 +236,8 @@ def test_columns_of_durations_get_advice_that_works(container):
         with pytest.raises(TypeError, match=hint) as error:
             model.fit(frame[["t"]], X[:, 0])
         assert "front" not in str(error.value)
+    with pytest.raises(TypeError, match=hint):
+        CalendarFeatures().fit(np.array([[timedelta(hours=1)]]))
     seconds = frame["t"].dt.total_seconds()
     assert len(VAWRegressor().fit(seconds.to_numpy()[:, None], X[:, 0]).coef_) == 1
 

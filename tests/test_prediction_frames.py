@@ -124,6 +124,7 @@ def test_other_frames_and_their_lack_are_told(monkeypatch):
 
 @pytest.mark.parametrize("in_pipeline", [False, True])
 def test_several_targets_have_the_names_of_their_frame(in_pipeline):
+    pytest.importorskip("skops")
     X, load = rows()
     Y = pd.DataFrame({"load": load, "price": -load})
     model = OnlineKernelRegressor(budget="tiny")

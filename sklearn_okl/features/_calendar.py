@@ -217,7 +217,7 @@ def _wall_time(column, name):
         kinds = {type(v).__name__ for v in found if not isinstance(v, (date, np.datetime64))}
         if not kinds:
             return np.array([_local(v) for v in array.tolist()], dtype="datetime64[us]")
-    is_length = any(kind.startswith("timedelta") for kind in kinds)
+    is_length = any(kind.lower().startswith("timedelta") for kind in kinds)
     advice = OF_DURATIONS if is_length else "pandas.to_datetime makes dates of text."
     raise TypeError(
         f"CalendarFeatures makes numbers of dates, but column {name!r} holds values of type "
