@@ -238,6 +238,8 @@ def test_columns_of_durations_get_advice_that_works(container):
         assert "front" not in str(error.value)
     with pytest.raises(TypeError, match=hint):
         CalendarFeatures().fit(np.array([[timedelta(hours=1)]]))
+    if container == "pyarrow" and pd.__version__.startswith("2.0."):
+        return  # which has no .dt for these
     seconds = frame["t"].dt.total_seconds()
     assert len(VAWRegressor().fit(seconds.to_numpy()[:, None], X[:, 0]).coef_) == 1
 
