@@ -127,7 +127,8 @@ class DelegatingVerbs:
         check_as_frame(as_frame)
         estimator, rows = self._asked(X)
         intervals = estimator.predict_interval(rows, coverage, **params)
-        return interval_frame(intervals, coverage, as_frame, index=X)
+        names = vars(self).get("_target_names")
+        return interval_frame(intervals, coverage, as_frame, index=X, names=names)
 
     @available_if(inner_has("predict_quantiles"))
     @explained_by(DistributionVerbs.predict_quantiles, predict)

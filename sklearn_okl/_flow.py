@@ -1,6 +1,7 @@
 """How rows flow through transformers of any kind: each by what was known before it."""
 
 import copy
+import warnings
 from functools import cache
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -12,6 +13,8 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatu
 from sklearn.utils import _safe_indexing, get_tags
 
 from .base import OnlineTransformer, _copied, twin
+
+_MANY = 1024  # rows with which transformers begin
 
 
 @cache
@@ -154,13 +157,13 @@ def _flow_of_batches(transformer, past, X, y, way):
     """
     n_rows = X.shape[0]
     step = n_rows if way.update == "batch" else 1
+    if way.starts:
+        step = _begin(transformer, X, y, way, step)
     parts = []
     for low in range(0, n_rows, max(step, 1)):
         rows = slice(low, low + step)
         batch, targets = _safe_indexing(X, rows), _safe_indexing(y, rows)
         first, known = way.starts and low == 0, transformer
-        if first:
-            transformer.partial_fit(batch, targets)
         if way.delay:
             # until its last label comes, the rows after a batch know the batches before it
             past, ahead = ([None] * (way.delay + 1), step - 1) if first else (past, step)
@@ -173,6 +176,43 @@ def _flow_of_batches(transformer, past, X, y, way):
             transformer.partial_fit(batch, targets)
             _refuse_growth(transformer, n_columns)
     return (stacked(parts) if parts else X), past
+
+
+def _begin(transformer, X, y, way, n):
+    """Teach a transformer the first n rows, or all of a warm-up if it wants more; say how many."""
+    fresh = copy.deepcopy(vars(transformer))
+    try:
+        transformer.partial_fit(_safe_indexing(X, slice(n)), _safe_indexing(y, slice(n)))
+    except ValueError as error:
+        if way.fits and n < X.shape[0]:
+            vars(transformer).clear()
+            vars(transformer).update(fresh)
+            return _begin(transformer, X, y, way, X.shape[0])
+        if _wants_more(transformer, X, y, n):
+            raise ValueError(
+                f"{type(transformer).__name__} cannot begin with {n} row{'s' * (n > 1)}: {error} "
+                "Give StreamingPipeline(..., warmup=n), for it to begin with the first n rows, as "
+                "many as it wants; or update='batch', and a first batch of as many."
+            ) from error
+        raise
+    return n
+
+
+def _wants_more(transformer, X, y, n):
+    """Tell whether a fresh transformer learns rows that it refuses, if only they come often."""
+    try:
+        _teach_often(clone(transformer).partial_fit, X, y, n)
+    except Exception:  # whatever it is, the first error is the one to see
+        return False
+    return True
+
+
+def _teach_often(verb, X, y, n):
+    """Teach the first n rows again and again, as many as anybody wants who takes them."""
+    rows = np.arange(_MANY) % n
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # of rows that are alike
+        verb(_safe_indexing(X, rows), _safe_indexing(y, rows))
 
 
 def _refuse_growth(transformer, n_columns):
@@ -191,8 +231,11 @@ def _flow_of_parts(combined, pasts, X, y, way):
     """Do so with a transformer that hands columns, or all of them, to others side by side."""
     if way.starts:
         # only to find which parts there are, and which columns are theirs
-        first = slice(None) if way.fits else slice(0, 1)
-        combined.fit(_safe_indexing(X, first), _safe_indexing(y, first))
+        n = X.shape[0] if way.fits else 1
+        try:
+            combined.fit(_safe_indexing(X, slice(n)), _safe_indexing(y, slice(n)))
+        except ValueError:  # a part may want more rows, which says so when its own ones come
+            _teach_often(combined.fit, X, y, n)
         _set_fitted(combined, {name: clone(part) for name, part in _fitted(combined)})
     flowing = {name: _Flowing(part, pasts.get(name), y, way) for name, part in _fitted(combined)}
     asked = copy.copy(combined)  # it selects the columns, and puts together what the parts say

@@ -8,6 +8,7 @@ from ._flow import Way, _flow, active, copied_step, learns_from_data
 from ._validation import plain_row, refuse_no_targets
 from .base import OnlineTransformer, _copied, _is_finite, twin
 from .base._row_path import Work
+from .base._state import named, nameless
 from .base._swap import _OVERFLOWED
 
 _VERBS = "_validated", "_read", "_advance", "_prequential_transform", "_learn_given"
@@ -44,7 +45,8 @@ class _Step:
     """The private copy of any other transformer: its public verbs."""
 
     def __init__(self, step):
-        self.step, self.learns = copied_step(step), learns_from_data(step)
+        self.step, self.names = nameless(copied_step(step))
+        self.learns = learns_from_data(step)
 
     def ask(self, X):
         return self.step.transform(X)
@@ -53,14 +55,14 @@ class _Step:
         return _flow(self.step, past, X, y, way)
 
     def result(self, last):
-        return self.step if last else copied_step(self.step)
+        return named(self.step if last else copied_step(self.step), self.names)
 
 
 class _Final(Work):
     """The private copy of a last step of another package: its public verbs."""
 
     def __init__(self, step):
-        self.step = copied_step(step)
+        self.step, self.names = nameless(copied_step(step))
 
     def _ask(self, x):
         return self.step.predict(x[None])[0]
@@ -74,7 +76,7 @@ class _Final(Work):
         return forecast
 
     def _result(self, last):
-        return self.step if last else copied_step(self.step)
+        return named(self.step if last else copied_step(self.step), self.names)
 
 
 class PipelineWork(Work):

@@ -200,6 +200,9 @@ def _fault_of_columns(part):
             and all(isinstance(name, str) for name in names)
         ):
             return "has seen columns whose names are none"
+    names = known.get("_target_names", [])
+    if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+        return "has seen targets whose names are none"
     return None
 
 

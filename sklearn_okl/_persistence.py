@@ -36,7 +36,7 @@ from .kernels import NAMED
 from .losses import NAMED as LOSSES
 from .pipeline import StreamingPipeline
 
-_FORMAT = 17  # rises when a state can no longer be read as it was; `_MIGRATIONS` may say how
+_FORMAT = 18  # rises when a state can no longer be read as it was; `_MIGRATIONS` may say how
 _MIGRATIONS = {}  # format -> function that turns its dict into that of the next format
 _PICKLE = "pickle for files that nobody else can write"
 

@@ -44,6 +44,7 @@ def interval_frame(intervals, coverage, as_frame, *, index=None, names=None):
     ]
     is_flat = intervals.ndim == 2 + np.ndim(coverage)
     n_variables = 1 if is_flat else intervals.shape[1]
+    names = names if names is not None and len(names) == n_variables else None
     values = intervals.reshape(len(intervals), n_variables, len(levels))
     return level_frame(values, levels, as_frame, is_flat, index, names)
 

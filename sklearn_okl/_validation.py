@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_array, validate_data
 
+OF_DURATIONS = "Durations are numbers of seconds by '.dt.total_seconds()'."
 NAMES = "feature_names_in_", "_other_names_in"  # of columns, where they are text or not
 MISSING = ("NAType", "NaTType")  # of pandas, which need not be there
 _FEW = 1024  # numbers that are looked at in two passes sooner than in one and a context
@@ -182,6 +183,15 @@ def holds_dates(kind):
     return bool(temporal()) if callable(temporal) else getattr(kind, "kind", "") in ("m", "M")
 
 
+def refuse_times(kind, where, said_of_dates):
+    """Refuse what is of a type of times: dates as they are spoken of, durations as they are."""
+    if not holds_dates(kind):
+        return
+    if getattr(kind, "kind", "") == "m" or str(kind).startswith("Duration"):  # of polars
+        raise TypeError(f"{where} holds durations, no numbers without a unit. {OF_DURATIONS}")
+    raise TypeError(f"{where} holds dates, which {said_of_dates}")
+
+
 def refuse_containers(X, name="X"):
     """Refuse frames without rows yet, or with names that are no names, with a sentence.
 
@@ -219,11 +229,12 @@ def refuse_frames(X, name="X", takes_sparse=False):
                 f"Column {label!r} of {name} is sparse, and these rows are learnt dense: give "
                 f"{name}.sparse.to_dense()."
             )
-        if holds_dates(kind):
-            raise TypeError(
-                f"Column {label!r} of {name} holds dates, which are no numbers: put "
-                "CalendarFeatures in front, or leave it out. Estimators without tuning take dates."
-            )
+        refuse_times(
+            kind,
+            f"Column {label!r} of {name}",
+            "are no numbers: put CalendarFeatures in front, or leave it out. Estimators without "
+            "tuning take dates.",
+        )
 
 
 def _say_what_is_none(estimator, error, X, y=None):
@@ -447,13 +458,23 @@ def refuse_no_targets(estimator, y):
         )
 
 
-def targets_of(estimator, y):
+def targets_of(estimator, y, reset=False):
     """Return targets as an array; missing ones are NaN, and labels none of a classifier's."""
     refuse_no_targets(estimator, y)
+    if reset:
+        write_target_names(estimator, y)
     refuse_masks(y)
     y = _plain_kind(y)
     found = with_nan(y)
     return np.asarray(plain_labels(y) if found is not y and is_classifier(estimator) else found)
+
+
+def write_target_names(estimator, y):
+    """Write the names of several targets, for frames of intervals; an array has none."""
+    vars(estimator).pop("_target_names", None)
+    names = [str(label) for label, _ in types_of(y)]
+    if names:
+        estimator._target_names = names
 
 
 def check_columns(estimator, X, reset):

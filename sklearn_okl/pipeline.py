@@ -113,7 +113,8 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
     :class:`sklearn.frozen.FrozenEstimator` around a fitted one, which is never changed.
     :class:`sklearn.compose.ColumnTransformer`, :class:`sklearn.pipeline.FeatureUnion` and
     :class:`sklearn.pipeline.Pipeline` learn row by row where their parts do, and for each part the
-    same holds. Maps that grow with the stream do not fit in front of learners of fixed width.
+    same holds. Maps that grow with the stream do not fit in front of learners of fixed width. One
+    with `partial_fit` that cannot begin with a row, as IncrementalPCA, begins with the warm-up.
 
     *Warm-up.* `fit` on fewer rows than `warmup` warns. Rows that the steps cannot learn are refused
     when they come: fresh copies try each batch after some of the rows before it. With a
@@ -412,15 +413,14 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
         result = self._swap(restart, X, y, method, params)
         if method == "fit" and self._is_warming_up():
             warnings.warn(
-                f"The {self.n_samples_seen_} rows given to 'fit' are fewer than warmup="
-                f"{self.warmup}: only the mean of the targets is known. Give more rows, or a "
-                "smaller warmup.",
+                f"Of warmup={self.warmup} rows 'fit' was given {self.n_samples_seen_}: only the "
+                "mean of the targets is known. Give more rows, or a smaller warmup.",
                 stacklevel=3,
             )
         return result
 
     def _learn_given(self, former, X, y, method, params):
-        X, y = container_of(X), targets_of(self, y)
+        X, y = container_of(X), targets_of(self, y, former is None)
         check_consistent_length(X, y)
         if not len(y):
             raise ValueError("There are no rows to learn: found array with 0 sample(s).")

@@ -1,5 +1,7 @@
 """Rows and targets that are read as numbers though they are none: refused, with a sentence."""
 
+from datetime import timedelta
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 
 from sklearn_okl import (
     BOARegressor,
+    CalendarFeatures,
     ExpertsRegressor,
     FourierFeatures,
     KernelVAWRegressor,
@@ -17,6 +20,7 @@ from sklearn_okl import (
     OnlineKernelRegressor,
     RakerClassifier,
     RefitClassifier,
+    RefitRegressor,
     ResidualRegressor,
     RowRegressor,
     RunningOneHotEncoder,
@@ -213,6 +217,31 @@ def test_dates_are_no_numbers_whoever_is_given_them(model, kind, values):
     verb = model.predict if hasattr(model, "predict") else model.transform
     with pytest.raises(TypeError, match="holds dates or durations"):
         verb(values.to_numpy()[:, None])
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars", "pyarrow"])
+def test_columns_of_durations_get_advice_that_works(container):
+    frame = pd.DataFrame({"t": TIMES - TIMES[0], "x": X[:, 0]})
+    if container != "pandas":
+        module = pytest.importorskip(container)
+        of_arrow = {"t": "duration[ns][pyarrow]"}
+        frame = frame.astype(of_arrow) if container == "pyarrow" else module.from_pandas(frame)
+    hint = r"holds (durations|values of type [tT]imedelta|no numbers).*\.dt\.total_seconds\(\)"
+    for model in (
+        VAWRegressor(),
+        RefitRegressor(VAWRegressor()),
+        CalendarFeatures(),
+        OnlineKernelRegressor(budget="tiny"),
+    ):
+        with pytest.raises(TypeError, match=hint) as error:
+            model.fit(frame[["t"]], X[:, 0])
+        assert "front" not in str(error.value)
+    with pytest.raises(TypeError, match=hint):
+        CalendarFeatures().fit(np.array([[timedelta(hours=1)]]))
+    if container == "pyarrow" and pd.__version__.startswith("2.0."):
+        return  # which has no .dt for these
+    seconds = frame["t"].dt.total_seconds()
+    assert len(VAWRegressor().fit(seconds.to_numpy()[:, None], X[:, 0]).coef_) == 1
 
 
 def test_rows_of_keys_are_refused_by_the_name_of_their_column():

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.cluster import MiniBatchKMeans
 from sklearn.decomposition import IncrementalPCA
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
+from sklearn.pipeline import make_union
 from sklearn.preprocessing import MaxAbsScaler, PolynomialFeatures, StandardScaler
 
 from sklearn_okl import (
@@ -217,6 +219,35 @@ def test_a_transformer_that_needs_a_batch_learns_by_batches():
     for part in np.split(np.arange(200), 4):
         model.partial_fit(X[part], y[part])
     assert model["vawregressor"].n_features_in_ == 2
+
+
+@pytest.mark.parametrize("cuts", [[], [13, 40, 60], [30]])
+def test_a_transformer_that_cannot_begin_with_a_row_begins_with_the_warm_up(cuts):
+    X, y = stream()
+    pca, learner = IncrementalPCA(2).partial_fit(X[:30]), VAWRegressor()
+    learner.partial_fit(pca.transform(X[:30]), y[:30])
+    for t in range(30, 90):
+        learner.partial_fit(pca.transform(X[t : t + 1]), y[t : t + 1])
+        pca.partial_fit(X[t : t + 1])
+    model = make_streaming_pipeline(IncrementalPCA(2), VAWRegressor(), warmup=30)
+    for part in np.split(np.arange(90), cuts):
+        model.partial_fit(X[part], y[part])
+    expected = learner.predict(pca.transform(X[90:]))
+    np.testing.assert_allclose(model.predict(X[90:]), expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of scikit-learn, of one row
+@pytest.mark.parametrize(
+    ("options", "n"), [({}, 200), ({"update": "batch"}, 1), ({"warmup": 1}, 200)], ids=str
+)
+def test_a_transformer_that_cannot_begin_with_a_row_is_named(options, n):
+    X, y = stream()
+    for step in (IncrementalPCA(2), make_union(IncrementalPCA(2)), MiniBatchKMeans(3)):
+        model = make_streaming_pipeline(step, VAWRegressor(), **options)
+        with pytest.raises(ValueError, match=r"cannot begin with 1 row: .*warmup=n\)"):
+            model.fit(X[:n], y[:n])
+        with pytest.raises(ValueError, match=r"NaN\.$|NaN\.\n"):
+            model.fit(X[:n] * np.nan, y[:n])
 
 
 def test_grid_search_over_a_pipeline():

@@ -234,7 +234,7 @@ def test_while_it_is_warming_up():
     model = make_streaming_pipeline(RunningStandardScaler(), PCA(2), VAWRegressor(), warmup=40)
     with pytest.raises(NotFittedError, match="not fitted"):
         model.predict(X)
-    with pytest.warns(UserWarning, match="30 rows given to 'fit' are fewer than warmup=40"):
+    with pytest.warns(UserWarning, match="Of warmup=40 rows 'fit' was given 30"):
         model.fit(X[:30], y[:30])
     assert model.n_samples_seen_ == 30
     assert model.n_features_in_ == 4

@@ -10,6 +10,8 @@ from sklearn_okl import (
     OnlineKernelRegressor,
     RunningStandardScaler,
     StreamingPipeline,
+    from_bytes,
+    to_bytes,
 )
 from sklearn_okl._prediction_frames import level_frame
 
@@ -118,3 +120,19 @@ def test_other_frames_and_their_lack_are_told(monkeypatch):
     for model, given in models:
         with pytest.raises(ImportError, match="as_frame='wide' requires pandas"):
             model.predict_interval(*given, as_frame="wide")
+
+
+@pytest.mark.parametrize("in_pipeline", [False, True])
+def test_several_targets_have_the_names_of_their_frame(in_pipeline):
+    pytest.importorskip("skops")
+    X, load = rows()
+    Y = pd.DataFrame({"load": load, "price": -load})
+    model = OnlineKernelRegressor(budget="tiny")
+    if in_pipeline:
+        model = StreamingPipeline([("scale", RunningStandardScaler()), ("model", model)])
+    model.fit(X, Y).partial_fit(X, Y.to_numpy())
+    for one in (model, from_bytes(to_bytes(model))):
+        wide = one.predict_interval(X[:2], as_frame="wide")
+        assert list(wide) == ["load-lo-90", "load-hi-90", "price-lo-90", "price-hi-90"]
+    numbered = model.fit(X, Y.to_numpy()).predict_interval(X[:2], as_frame="wide")
+    assert list(numbered)[:2] == ["0-lo-90", "0-hi-90"]

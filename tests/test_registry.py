@@ -20,7 +20,15 @@ LAYERS = [
     {"_literature"},
     {
         *("_linalg", "_validation", "_documentation", "_delay"),
-        *("_archives", "_part_files", "_plain_types", "_types", "_values", "_prediction_frames"),
+        *(
+            "_archives",
+            "_part_files",
+            "_plain_types",
+            "_types",
+            "_values",
+            "_prediction_frames",
+            "_sentences",
+        ),
     },
     {"_tail", "_citation", "_squeezed"},
     {"inspection"},

@@ -55,11 +55,11 @@ class Specialists:
     def learn(self, state, F, y):
         """Learn forecasts F (n, K), NaN those of who is not there, and targets (n,).
 
-        Returns the forecasts of the mixture, 0 where nobody is there.
+        Returns the forecasts of the mixture; where nobody is there the middle of the range, or 0.
         """
         ends = np.flatnonzero(np.isnan(F).any(axis=1)) + 1
         forecasts, low = np.empty(len(y)), 0
-        for high in sorted({*ends.tolist(), len(y)}):  # a row with somebody away ends a run
+        for high in sorted({*ends.tolist(), len(y)} - {0}):  # a row with somebody away ends a run
             rows = slice(low, high)
             forecasts[rows] = self._learn_run(state, F[rows], y[rows])
             low = high
@@ -70,12 +70,13 @@ class Specialists:
         low, high = self._range._learn(state, y)
         is_known = low <= high
         low, high = np.where(is_known, low, y), np.where(is_known, high, y)
+        alone = np.where(is_known, 0.5 * low + 0.5 * high, 0.0)
         F = np.where(is_known[:, None], np.clip(F, low[:, None], high[:, None]), F)
         away, target = np.isnan(F), np.clip(y, low, high)
         losses = np.where(is_known[:, None], np.square(F - target[:, None]), 0.0)
         sums = np.cumsum(np.concatenate([state["losses"][None], losses]), axis=0)
         last = sums[-2].copy()
-        forecasts = _mixed(state["log_prior"], sums[:-1], low, high, F, away)
+        forecasts = _mixed(state["log_prior"], sums[:-1], low, high, F, away, alone)
         own = np.where(is_known, np.square(forecasts - target), 0.0)
         state["losses"] = np.where(away[-1], last + own[-1], sums[-1])
         state["own_loss"] = float(np.cumsum(np.concatenate([[state["own_loss"]], own]))[-1])
@@ -89,8 +90,8 @@ class Specialists:
         else:
             F = np.clip(F, low, high)
         sums = np.tile(state["losses"], (len(F), 1))
-        ends = np.full((2, len(F)), [[low], [high]])
-        return _mixed(state["log_prior"], sums, *ends, F, np.isnan(F))
+        ends = np.full((3, len(F)), [[low], [high], [0.5 * low + 0.5 * high]])
+        return _mixed(state["log_prior"], sums, *ends[:2], F, np.isnan(F), ends[2])
 
     def log_weights(self, state):
         """Return the logarithms of the weights (K,), up to a constant."""
@@ -102,9 +103,9 @@ def _rates(width):
     return np.where(width > _NARROWEST, 2.0 / np.square(np.maximum(width, _NARROWEST)), 0.0)
 
 
-def _mixed(log_prior, sums, low, high, F, away):
-    """Forecast (n,) by sums of losses (n, K), which are overwritten; 0 where nobody is there."""
-    forecasts, there = np.zeros(len(F)), ~away.all(axis=1)
+def _mixed(log_prior, sums, low, high, F, away, alone):
+    """Forecast (n,) by sums of losses (n, K), which are overwritten; `alone` if nobody is there."""
+    forecasts, there = np.array(alone), ~away.all(axis=1)
     if not there.any():
         return forecasts
     sums, low, high, F, away = (part[there] for part in (sums, low, high, F, away))

@@ -57,6 +57,7 @@ class _AdaRaker(OnFourierFeatures):
         "restart": [StrOptions({"last", "zero"})],
     }
     _structural = ("eta0", "restart")
+    _has_nameless_weights = True  # of copies on intervals
     _poor_score = True  # a Raker of 100 rows is a beginner, and none of 200 rows is older
 
     def __init__(

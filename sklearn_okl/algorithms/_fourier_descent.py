@@ -61,6 +61,7 @@ class _FourierDescent(Explainable, GradientSteps):
         **GradientSteps._parameter_constraints,
     }
     _structural = ("kernel", "gamma", "n_components", "form", "sampling", "frequencies")
+    _has_nameless_weights = True  # of random features
 
     def __init__(
         self,

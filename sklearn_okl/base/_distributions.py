@@ -161,7 +161,8 @@ class DistributionVerbs:
         check_as_frame(as_frame)
         levels = checked_coverages(coverage)
         ends = self._asked_of_laws(X, ahead, lambda law: law.interval(levels))
-        return interval_frame(ends, levels, as_frame, index=X)
+        names = vars(self).get("_target_names")
+        return interval_frame(ends, levels, as_frame, index=X, names=names)
 
     def _asked_of_laws(self, X, ahead, ask):
         """Return what the laws of rows answer; of many rows, which do not hang together, in pieces.

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._documentation import inherit_documentation
 from .._linalg import one_blas_thread
 from .._tail import TAIL
-from .._validation import plain_row, plain_target, validated
+from .._validation import plain_row, plain_target, validated, write_target_names
 from ..kernels import Kernel
 from ._answers import asked_quietly, checked_answers, checked_state, told
 from ._row_path import NOT_SAVED, HasRowPath, RowEngine, RowWork
@@ -82,6 +82,8 @@ class OnlineEstimator(CallbackSupportMixin, HasRowPath, SwapMixin, BaseEstimator
     # that a family's base adds to all of its members'
     _test_parameters = ({},)
     _shared_test_parameters = {}
+    # whether its weights are of things without names, for displays
+    _has_nameless_weights = False
     _swaps_state = True  # its verbs never edit its state, so that copies may share it
 
     def __sklearn_tags__(self):
@@ -219,6 +221,8 @@ class OnlineEstimator(CallbackSupportMixin, HasRowPath, SwapMixin, BaseEstimator
         return self._swap(restart, X, y, learn, validation, learn_arguments)
 
     def _learn_given(self, former, X, y, learn, validation, learn_arguments):
+        if former is None:
+            write_target_names(self, y)
         X, y = self._validated_rows(X, y, former is None, **validation)
         n_targets = None if y.ndim == 1 else y.shape[1]
         if former is None:

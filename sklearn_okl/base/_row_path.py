@@ -13,7 +13,7 @@ from .._linalg import one_blas_thread
 from .._types import Any, Self
 from .._validation import refuse_no_targets
 from ._answers import checked_answers
-from ._state import _copied, _is_finite, twin
+from ._state import _copied, _is_finite, named, nameless, twin
 from ._swap import _OVERFLOWED
 
 NOT_SAVED = "_parts_built"  # attribute that holds what is built anew from the parameters
@@ -202,7 +202,10 @@ class RowWork(Work):
     """The private copy of an estimator of ours: its verbs, on rows that were looked at."""
 
     def __init__(self, model):
-        self.model = twin(model)
+        # one that only looks at plain rows does not miss their names
+        self.model, self.names = (
+            (twin(model), None) if model._takes_plain_rows() else nameless(model)
+        )
         self.model._built_with = self.model._checked_parameters(False)
         self.checked = self.model._built_with["checked"]
         self.parts = self.model._parts_of(self.checked)
@@ -231,7 +234,7 @@ class RowWork(Work):
         self.engine.settle()
         if not _is_finite(self.state):
             raise ValueError(_OVERFLOWED)
-        model = twin(self.model)
+        model = named(self.model, self.names)
         model._state = self.state if last else _copied(self.state)
         setattr(model, NOT_SAVED, (self.checked, self.parts))
         return model

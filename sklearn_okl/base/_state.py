@@ -85,6 +85,20 @@ def twin(estimator):
     return other
 
 
+def nameless(estimator):
+    """Return a twin that knows no names of columns, as rows of a row path have none, and these."""
+    other = twin(estimator)
+    return other, vars(other).pop("feature_names_in_", None)
+
+
+def named(estimator, names):
+    """Return a twin that knows the names that `nameless` took, if there were any."""
+    other = twin(estimator)
+    if names is not None:
+        other.feature_names_in_ = names
+    return other
+
+
 def _copied(state):
     """Copy a state: arrays, scalars, generators and estimators in nested dicts and lists."""
     kind = type(state)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from inspect import signature
 from numbers import Integral
 
 import numpy as np
@@ -141,7 +142,8 @@ def backtest(
     coverage = None if coverage is None else _intervals.checked_coverage(coverage)
     teacher = _Function if _is_function(forecaster) else _Forecaster
     base = _checked_base(base_forecasts, forecaster, (n, horizon))
-    index = y.index if hasattr(getattr(y, "index", None), "get_indexer") else None
+    index = getattr(y, "index", None)
+    index = _labels.as_known(index) if hasattr(index, "get_indexer") else None
     data, places = (y, base, X), np.arange(n)
     if series.index is not None and _fills(forecaster):
         data, places = _with_gaps(forecaster, series, data)
@@ -226,6 +228,17 @@ class _Function:
 
     def __init__(self, function, data, horizon, coverage, refit_every):
         self.model, self.data, self.horizon = function, data, horizon
+        names = ["y", "horizon", *(["X", "X_future"] if data[2] is not None else [])]
+        try:
+            signature(function).bind(*names)
+        except TypeError:
+            with_X = "" if data[2] is None else ", as X is given"
+            raise TypeError(
+                f"The function is called as function({', '.join(names)}){with_X}, and does not "
+                "take these arguments. Give one that does; X and X_future come where X is given."
+            ) from None
+        except ValueError:  # it tells nobody what it takes
+            pass
 
     def at(self, origin):
         """Return the forecasts, and intervals or None, from the rows before an origin."""

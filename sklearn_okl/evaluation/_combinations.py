@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linprog, nnls
 from scipy.sparse import hstack, identity, vstack
-from sklearn.utils import Bunch, check_X_y
+from sklearn.utils import Bunch
 
 from .._documentation import explained_by
 from .._types import Any, ArrayLike
 from ..losses import PinballLoss
-from ._comparators import ridge_comparator
+from ._comparators import ridge_comparator, rows_and_targets
 
 COMBINATIONS = ("uniform", "expert", "convex", "linear")
 LOSSES = ("squared_error", "absolute_error", "absolute_percentage_error")
@@ -81,8 +81,7 @@ def combination_comparator(
     """
     if combination not in COMBINATIONS:
         raise ValueError(f"combination={combination!r} must be one of {list(COMBINATIONS)}.")
-    X, y = check_X_y(X, y, dtype=np.float64, y_numeric=True)
-    y = y.astype(np.float64)
+    X, y = rows_and_targets(X, y)
     check_loss(loss, y)
     coef = _best(X, y, combination, loss)
     forecasts = X @ coef

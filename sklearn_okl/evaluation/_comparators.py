@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from numbers import Real
 
 import numpy as np
@@ -25,6 +26,27 @@ def _gram(X, kernel, gamma):
             )
         return check_symmetric(X, raise_warning=False)
     return kernel_matrix(X, kernel=kernel, gamma=gamma)
+
+
+@contextmanager
+def refused_text():
+    """Say of text, in rows or targets, that numbers are compared."""
+    try:
+        yield
+    except ValueError as error:
+        if not str(error).startswith("could not convert string"):
+            raise
+        raise ValueError(
+            f"Numbers are compared here, and there is text: {error}. Give labels as -1 and 1, and "
+            "rows as the learner sees them."
+        ) from error
+
+
+def rows_and_targets(X, y):
+    """Return rows (n, d) and their targets (n,) as finite numbers."""
+    with refused_text():
+        X, y = check_X_y(X, y, dtype=np.float64, y_numeric=True)
+        return X, y.astype(np.float64)
 
 
 @cites
@@ -73,8 +95,7 @@ def ridge_comparator(X: ArrayLike, y: ArrayLike, *, alpha: float = 0.0) -> Any:
     >>> best.coef.round(6), best.losses.round(6)
     (array([2.]), array([1., 1.]))
     """
-    X, y = check_X_y(X, y, dtype=np.float64, y_numeric=True)
-    y = y.astype(np.float64)
+    X, y = rows_and_targets(X, y)
     check_scalar(alpha, "alpha", Real, min_val=0)
     rows, targets = X, y
     if alpha > 0:
@@ -152,8 +173,7 @@ def kernel_ridge_comparator(
     >>> best.dual_coef, best.losses, best.norm_sq
     (array([1.]), array([1.]), 3.0)
     """
-    X, y = check_X_y(X, y, dtype=np.float64, y_numeric=True)
-    y = y.astype(np.float64)
+    X, y = rows_and_targets(X, y)
     check_scalar(alpha, "alpha", Real, min_val=0)
     K = _gram(X, kernel, gamma)
     dual_coef = _solve_shifted(K, y, alpha)
@@ -294,7 +314,8 @@ def regret(
     """
     if (comparator_forecasts is None) == (comparator_losses is None):
         raise ValueError("Give either comparator_forecasts or comparator_losses, and not both.")
-    forecasts, y = (np.asarray(a, dtype=np.float64) for a in (forecasts, y))
+    with refused_text():
+        forecasts, y = (np.asarray(a, dtype=np.float64) for a in (forecasts, y))
     given = comparator_forecasts if comparator_losses is None else comparator_losses
     given = getattr(given, "forecasts", given)
     others = np.asarray(given, dtype=np.float64)

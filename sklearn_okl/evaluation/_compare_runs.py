@@ -19,7 +19,7 @@ from ._prequential import prequential
 from ._scoring import score_forecasts
 
 _POINTS = 100  # of a curve: enough for a figure, whatever the length of the stream
-_FORMAT = 2  # of the files; another number and no file is found again
+_FORMAT = 3  # of the files; another number and no file is found again
 
 
 class Run(NamedTuple):
@@ -169,6 +169,7 @@ def _record(model, X, y, delay, scores):
         values[name], points, of_blocks = score_forecasts(score, y_true, y_pred, counts)
         curve[name] = points.tolist()
         if of_blocks is not None:
+            of_blocks[np.append(0, rounds[:-1]) < np.argmax(scored)] = np.nan  # not of all rows
             blocks[name] = of_blocks.tolist()
     return {
         "n_rows": n,

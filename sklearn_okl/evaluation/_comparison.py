@@ -40,7 +40,7 @@ class Comparison:
         Of each score, whether the better model has the larger one.
     block_losses : list of dict of str to ndarray of shape (n_points,), default=None
         Of each run and each score that is a mean of losses of rows, their means over the rows from
-        one of the ``"rounds"`` to the next.
+        one of the ``"rounds"`` to the next; NaN where the first forecast was made later.
 
     Attributes
     ----------
@@ -221,9 +221,9 @@ class Comparison:
         -----
         What is bet on are means over the blocks of rows between two points of a curve, a hundred in
         a long stream: the null says of their clipped differences what
-        :class:`SequentialComparison` says of rows. With fewer than 21 blocks nobody bets. A
-        ValueError says if there is no such model or score, if the score is no mean of losses of
-        rows, or if two models were not scored in the same rows.
+        :class:`SequentialComparison` says of rows. Blocks in which one of the two had no forecast
+        yet are left out, and with fewer than 21 nobody bets. A ValueError says if there is no such
+        model or score, or if the score is no mean of losses of rows.
         """
         name = self._score_name(scoring, with_seconds=False)
         return evidence_against(self, champion, name, alpha)

@@ -49,12 +49,12 @@ def _losses(comparison, scoring):
 
 def _e_value(losses, champion, challenger):
     a, b = losses[champion], losses[challenger]
-    scored = ~np.isnan(a)
-    if a.shape != b.shape or np.any(scored != ~np.isnan(b)):
+    if a.shape != b.shape:
         raise ValueError(
             f"{champion[1]!r} and {challenger[1]!r} were not scored in the same rows of "
-            f"{champion[0]!r}."
+            f"{champion[0]!r}: give both as many blocks of rows."
         )
+    scored = ~np.isnan(a) & ~np.isnan(b)  # one may begin later than the other
     return SequentialComparison().update(a[scored], b[scored]).e_value_
 
 

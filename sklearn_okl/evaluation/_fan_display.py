@@ -195,7 +195,7 @@ class ForecastFanDisplay(Display):
         estimator: Any,
         X: ArrayLike,
         *,
-        coverage: ArrayLike = (0.5, 0.8, 0.95),
+        coverage: ArrayLike | None = None,
         y_true: ArrayLike | None = None,
         series: Any = 0,
         ax: Any = None,
@@ -208,13 +208,15 @@ class ForecastFanDisplay(Display):
         estimator : regressor
             A fitted one with ``predict`` and ``predict_interval``, which is left as it is.
         X : {array-like, frame} of shape (n, d)
-            Rows to forecast for; the index of a frame says when they are.
+            Rows to forecast for; the index of a frame says when they are. One of intervals or of
+            several levels says nothing, and they are numbered.
+        coverage : array-like of shape (n_levels,), default=None
+            Shares of rows that the intervals shall hold. None: those that the estimator follows,
+            as :class:`~sklearn_okl.OnlineConformalRegressor` does, else (0.5, 0.8, 0.95).
         """
         check_matplotlib_support(f"{cls.__name__}.from_estimator")
-        forecasts, intervals = (
-            estimator.predict(X),
-            estimator.predict_interval(X, np.atleast_1d(coverage)),
-        )
+        coverage = np.atleast_1d(_own_coverage(estimator) if coverage is None else coverage)
+        forecasts, intervals = estimator.predict(X), estimator.predict_interval(X, coverage)
         place = place_of(forecasts, series)
         if forecasts.ndim == 2:
             forecasts, intervals = forecasts[:, place], intervals[:, place]
@@ -271,6 +273,13 @@ class ForecastFanDisplay(Display):
             line, ends, levels, times=times, y_true=came, y_past=past, past_times=past_times
         )
         return display.plot(ax=ax, **kwargs)
+
+
+def _own_coverage(estimator):
+    """Return the coverage that an estimator, or the last step of a pipeline, follows, or a few."""
+    while hasattr(estimator, "_inner"):
+        estimator = estimator._inner
+    return getattr(estimator, "coverage", (0.5, 0.8, 0.95))
 
 
 def _what_came(y_true, place, line):

@@ -6,11 +6,11 @@ from numbers import Real
 
 import numpy as np
 from scipy.linalg import LinAlgError, solveh_banded
-from sklearn.utils import Bunch, check_array, check_consistent_length, check_scalar, check_X_y
+from sklearn.utils import Bunch, check_array, check_consistent_length, check_scalar
 
 from .._documentation import cites, explained_by
 from .._types import Any, Array, ArrayLike
-from ._comparators import regret, ridge_comparator
+from ._comparators import regret, ridge_comparator, rows_and_targets
 
 _HALVINGS = 50  # of the range of fusions, in logarithms: to a relative 1e-13
 _WIDEST = 1e10  # how far fusions are looked for, as multiples of the mean squared norm of a row
@@ -68,8 +68,7 @@ def fused_ridge_comparator(
     >>> best.path[:, 0].round(2)
     array([0.21, 0.27, 0.39, 0.56, 0.66, 0.71])
     """
-    X, y = check_X_y(X, y, dtype=np.float64, y_numeric=True)
-    y = y.astype(np.float64)
+    X, y = rows_and_targets(X, y)
     check_scalar(alpha, "alpha", Real, min_val=0, include_boundaries="neither")
     if (fusion is None) == (path_length is None):
         raise ValueError("Give either fusion or path_length, and not both.")

@@ -2,6 +2,10 @@
 
 import numpy as np
 
+from ..series._labels import as_known
+
+_OF_AN_AXIS = "datetime64", "timedelta64", "integer", "floating"  # in pandas' words
+
 
 def rounds_of(ax, times, n):
     """Return the times of n rows, or their numbers, and the zone, which the axis is to have."""
@@ -40,8 +44,12 @@ def series_of(rows, place):
 
 
 def times_of(rows):
-    """Return the times in the index of a frame, None where there is none."""
+    """Return the times in the index of a frame, None where there is none that has an axis."""
     index = getattr(rows, "index", None)
     if index is None or not hasattr(index, "get_indexer"):
         return None
-    return index.to_timestamp() if hasattr(index, "to_timestamp") else index
+    index = as_known(index)
+    if hasattr(index, "to_timestamp"):
+        return index.to_timestamp()
+    is_name = index.inferred_type == "string" and index.is_unique
+    return index if is_name or index.inferred_type in _OF_AN_AXIS else None

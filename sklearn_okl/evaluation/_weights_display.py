@@ -204,8 +204,9 @@ class ExpertWeightsDisplay(Display):
             One estimator, named after its class, or several with their names and the same
             experts, whose bars stand side by side. Weights are read from ``weights_``, or from
             ``coef_`` where a linear learner combines forecasts; those of several targets are
-            averaged. The experts' names come from the table ``experts_``, else from ``kernels_``,
-            else ``feature_names_in_``, else they are numbered.
+            averaged; of a pipeline they are those of its last step. The experts' names come from
+            the table ``experts_``, else from ``named_experts_``, ``kernels_``, ``discounts_`` or
+            ``scalings_``, else they are the columns of X, where each has a weight, or numbered.
         X : array-like of shape (n_samples, n_features), default=None
             Rows in the order in which they come. None: the estimators are fitted, and their
             weights are shown as they are. Else clones learn these rows, and the estimators stay
@@ -314,6 +315,7 @@ def weights_of(estimator, class_label=None):
     Weights that are of no class have the label None.
     """
     check_is_fitted(estimator)
+    estimator, _ = _last_step(estimator)
     weights = getattr(estimator, "weights_", None)
     of_classes = np.ndim(weights) == 2 and hasattr(estimator, "classes_")
     if weights is None:
@@ -336,15 +338,33 @@ def weights_of(estimator, class_label=None):
 
 
 def expert_labels(estimator, n_experts):
-    """Name the experts as their table does, or by kernels, columns of X or numbers."""
+    """Name the experts as their table does, or by what they differ in, columns of X or numbers."""
+    estimator, columns = _last_step(estimator)
     table = getattr(estimator, "experts_", None)
     if isinstance(table, dict) and "name" in table:
         return table["name"][:n_experts].tolist()
     if hasattr(estimator, "named_experts_"):
         return list(estimator.named_experts_)
-    if hasattr(estimator, "kernels_"):
-        return [_kernel_label(**point) for point in estimator.kernels_]
-    return [str(name) for name in getattr(estimator, "feature_names_in_", range(n_experts))]
+    numbers = list(map(str, range(n_experts)))
+    if getattr(estimator, "_has_nameless_weights", False):
+        return numbers
+    for attribute, label_of in _LABELS.items():
+        if hasattr(estimator, attribute):
+            return list(map(label_of, getattr(estimator, attribute)))
+    return columns if len(columns) == n_experts else numbers
+
+
+def _last_step(estimator):
+    """Return the estimator that weighs, which is the last step of pipelines, and its columns."""
+    columns = getattr(estimator, "feature_names_in_", ())
+    while hasattr(estimator, "steps"):
+        if len(columns) and len(estimator.steps) > 1:
+            try:
+                columns = estimator[:-1].get_feature_names_out(columns)
+            except AttributeError:  # of a step without names
+                columns = ()
+        estimator = estimator[-1]
+    return estimator, list(map(str, columns))
 
 
 def _kernel_label(kernel, gamma, alpha=None):
@@ -355,3 +375,11 @@ def _kernel_label(kernel, gamma, alpha=None):
 def _rounded(value):
     """Write a number with two digits, and without an exponent where that is as short."""
     return f"{float(f'{value:.2g}'):g}"
+
+
+# what experts differ in, and how one of them is called
+_LABELS = {
+    "kernels_": lambda point: _kernel_label(**point),
+    "discounts_": lambda discount: f"discount {discount:.9g}",
+    "scalings_": ", ".join,
+}

@@ -10,7 +10,7 @@ from itertools import count, islice
 import numpy as np
 from sklearn.utils import get_tags
 
-from .._validation import NAMES, holds_dates, is_lazy, types_of
+from .._validation import NAMES, is_lazy, refuse_times, types_of
 from ..base import described_structure
 from ._columns import columns_of, distinct, names_of, numbers_of, remembered
 
@@ -246,11 +246,8 @@ def _kind(label, kind, X):
     named = str(getattr(kind, "name", kind)).lower()
     if named.startswith(_CATEGORICAL) or type(kind).__name__.lower() in _CATEGORICAL:
         return CATEGORIES
-    if holds_dates(kind):
-        raise TypeError(
-            f"Column {label!r} of X holds dates, which are not handed on: put CalendarFeatures in "
-            "front, or leave it out."
-        )
+    said = "are not handed on: put CalendarFeatures in front, or leave it out."
+    refuse_times(kind, f"Column {label!r} of X", said)
     is_text = type(kind).__name__ in ("String", "Utf8", "StringDtype") or (
         getattr(kind, "kind", "") == "O" and any(isinstance(value, str) for value in X[label])
     )

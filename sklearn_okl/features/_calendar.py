@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from .._documentation import explained_by
 from .._types import Any, Array, ArrayLike, Self
+from .._validation import OF_DURATIONS
 from ..base import OnlineTransformer
 from ._columns import columns_of, is_missing, names_of
 
@@ -216,10 +217,11 @@ def _wall_time(column, name):
         kinds = {type(v).__name__ for v in found if not isinstance(v, (date, np.datetime64))}
         if not kinds:
             return np.array([_local(v) for v in array.tolist()], dtype="datetime64[us]")
+    is_length = any(kind.lower().startswith("timedelta") for kind in kinds)
+    advice = OF_DURATIONS if is_length else "pandas.to_datetime makes dates of text."
     raise TypeError(
         f"CalendarFeatures makes numbers of dates, but column {name!r} holds values of type "
-        f"{min(kinds)}. Let a ColumnTransformer choose the columns; pandas.to_datetime makes dates "
-        "of text."
+        f"{min(kinds)}. Let a ColumnTransformer choose the columns. {advice}"
     )
 
 
@@ -232,9 +234,10 @@ def _local(value):
 
 def _without_zone(column):
     """Return a column of a frame with the times that its own time zone has on the wall."""
-    if getattr(getattr(column, "dtype", None), "time_zone", None) is not None:  # of polars
+    kind = getattr(column, "dtype", None)
+    if getattr(kind, "time_zone", None) is not None:  # of polars
         return column.dt.replace_time_zone(None)
-    if getattr(getattr(column, "dt", None), "tz", None) is not None:  # of pandas
+    if getattr(getattr(kind, "pyarrow_dtype", kind), "tz", None) is not None:  # of pandas
         return column.dt.tz_localize(None)
     if getattr(getattr(column, "type", None), "tz", None) is not None:  # of pyarrow
         from pyarrow.compute import local_timestamp

@@ -11,7 +11,14 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils import _safe_indexing, murmurhash3_32
 
-from .._validation import MISSING, checked, is_missing, refuse_containers, refuse_masks
+from .._validation import (
+    MISSING,
+    OF_DURATIONS,
+    checked,
+    is_missing,
+    refuse_containers,
+    refuse_masks,
+)
 
 _EXACT = 2**53  # integers up to here are float64 too
 _LONGEST = 64  # characters of text that is remembered as it is
@@ -40,6 +47,13 @@ def names_of(estimator):
     """Return the names of the columns, for those who read an error."""
     default = [f"x{j}" for j in range(estimator.n_features_in_)]
     return list(getattr(estimator, "feature_names_in_", default))
+
+
+def names_beside(names, added, prefix):
+    """Return names and those of columns added behind, with a prefix while one of them is taken."""
+    while set(added).intersection(names):
+        added = [f"{prefix}{name}" for name in added]
+    return np.concatenate([names, added], dtype=object)
 
 
 def kind_of(value):
@@ -99,7 +113,7 @@ def _advice(array):
     """Say how the values of a column that holds no numbers become some."""
     first = next((value for value in array.ravel() if not is_missing(value)), None)
     if array.dtype.kind == "m" or isinstance(first, timedelta):
-        return "Durations are numbers of seconds by '.dt.total_seconds()'."
+        return OF_DURATIONS
     if type(first).__name__ == "Period":
         return "Periods are dates by '.dt.to_timestamp()'."
     return (

@@ -13,7 +13,7 @@ from .._types import Array, ArrayLike
 from ..base import OnlineTransformer
 from . import _moments
 from ._calendar import CalendarFeatures
-from ._columns import columns_of, names_of, numbers_of
+from ._columns import columns_of, names_beside, names_of, numbers_of
 
 
 @inherit_documentation
@@ -108,7 +108,7 @@ class RunningImputer(OnlineTransformer):
         if not self._built_with["structure"]["add_indicator"]:
             return names
         indicators = [f"missingindicator_{name}" for name in names]
-        return np.concatenate([names, indicators], dtype=object)
+        return names_beside(names, indicators, "missingindicator_")
 
     def _validated(self, X, y, reset):
         kind = getattr(getattr(X, "dtype", None), "kind", None)

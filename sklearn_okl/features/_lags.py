@@ -13,6 +13,7 @@ from .._documentation import explained_by, inherit_documentation
 from .._types import Array, ArrayLike
 from ..base import OnlineTransformer
 from ._calendar import CalendarFeatures
+from ._columns import names_beside
 
 
 @inherit_documentation
@@ -83,7 +84,7 @@ class LagFeatures(OnlineTransformer):
         -------
         names : ndarray of str
             Those of the inputs, then ``lag1``, ``lag2`` and so on; of several targets ``lag1_0``,
-            ``lag1_1`` and so on.
+            ``lag1_1`` and so on. Where an input has such a name they are ``y_lag1`` and so on.
         """
         latest = self._fitted_state("get_feature_names_out")["lags"]
         lags = range(1, len(latest) + 1)
@@ -91,7 +92,7 @@ class LagFeatures(OnlineTransformer):
             names = [f"lag{j}" for j in lags]
         else:
             names = [f"lag{j}_{k}" for j in lags for k in range(latest.shape[1])]
-        return np.concatenate([_check_feature_names_in(self, input_features), names], dtype=object)
+        return names_beside(_check_feature_names_in(self, input_features), names, "y_")
 
     def _begin(self, X, y):
         return {"t": 0, "lags": np.zeros((self.n_lags, *y.shape[1:]))}

@@ -26,7 +26,8 @@ def explain(
     r"""Say exactly how much each column moves the forecasts of a model, by Shapley values.
 
     Each forecast is a base, which is the mean over a background, an entry for each column, and one
-    named entry for what is not linear in the features: together they are the forecast.
+    named entry for what is not linear in the features: together they are the forecast. Behind the
+    columns there may be entries of others, named in Notes.
 
     Parameters
     ----------
@@ -72,6 +73,11 @@ def explain(
     are a monomial and what a scaler, an encoder or ranks make of single columns. The Shapley value
     of a product is an integral of a polynomial [1]_, which a rule of Gauss and Legendre gives
     without error; those of sums are sums [2]_.
+
+    *Who else plays.* What the estimators without tuning make of several columns together plays by
+    itself, where there is any: "missing values", what gaps say of the target; "trees of few
+    values", a tree of the columns with such; and "similar rows", the errors of these. None is a
+    column of X: in ``data`` they are NaN.
 
     *What is not.* The shrinkage of VAW by :math:`1 / (1 + z^T P z)`, clipping, trees, and mixing
     that is not linear stand in one entry, the remainder. Mixtures have the weights that they have

@@ -20,17 +20,18 @@ class ShapleyExplanation:
 
     Attributes
     ----------
-    values : ndarray of shape (n_samples, n_columns) or (n_samples, n_columns, q)
+    values : ndarray of shape (n_samples, n_players) or (n_samples, n_players, q)
         Shapley values, in units of the forecasts.
     base : ndarray of shape (n_samples,) or (n_samples, q)
         Mean over the background of what is explained; the same for all rows of a call.
     remainder : ndarray of shape (n_samples,) or (n_samples, q)
         What is in the forecasts and is not linear in the features.
     names : list of str
-        Names of the columns, or of groups of them.
+        Who plays: columns or groups of them, then what a model makes of several, such as
+        ``"similar rows"``, see :func:`explain`.
     remainder_name : str
         What the remainder is, such as ``"shrinkage"``.
-    data : ndarray of shape (n_samples, n_columns)
+    data : ndarray of shape (n_samples, n_players)
         Values of the columns; NaN for those that play together.
 
     See Also
@@ -97,7 +98,7 @@ class ShapleyExplanation:
 
         Returns
         -------
-        importances : ndarray of shape (n_columns,) or (n_columns, q)
+        importances : ndarray of shape (n_players,) or (n_players, q)
             In units of the forecasts.
         """
         return np.abs(self.values).mean(axis=0)
@@ -113,7 +114,7 @@ class ShapleyExplanation:
 
         Returns
         -------
-        importances : ndarray of shape (n_samples, n_columns) or (n_samples, n_columns, q)
+        importances : ndarray of shape (n_samples, n_players) or (n_samples, n_players, q)
             Those of each row know the rows up to it.
         """
         check_scalar(fading, "fading", Real, min_val=0.0, max_val=1.0, include_boundaries="right")

@@ -39,7 +39,15 @@ from ._merged import MergesKeys
 from ._one_row import forecast_one, learn_one
 from ._record import Record
 from ._stored import bring_back, check_records, resolved
-from ._teaching import begun, check_estimator_of_keys, copied, fitting, labelled, taught
+from ._teaching import (
+    begun,
+    check_estimator_of_keys,
+    copied,
+    fitting,
+    labelled,
+    taught,
+    with_names,
+)
 from ._together import answer_in_one, learn_in_rounds, may_learn_together
 from ._trial import look_over
 
@@ -209,8 +217,10 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
             raise KeyError(f"{key!r} is no key of this model: no row of it is known.")
         if type(entry.model) is Record:
             self._check_structure()
-            return self._bank().model(entry, state["bank"])
-        return copied(entry.model)
+            model = self._bank().model(entry, state["bank"])
+        else:
+            model = copied(entry.model)
+        return with_names(model, Keys(self.key).names_beside(self))
 
     def _limit(self):
         """Return after how many rows a key is lost: who goes to a store is not."""

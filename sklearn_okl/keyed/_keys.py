@@ -54,6 +54,14 @@ class Keys:
         ]
         return _joined(found, n), _others(X, places)
 
+    def names_beside(self, model):
+        """Return the names of a model's columns that hold no keys; None where it knows none."""
+        names = getattr(model, "feature_names_in_", None)
+        if names is None:
+            return None
+        mine = {name if isinstance(name, str) else names[name] for name in self.columns}
+        return np.array([name for name in names if name not in mine], dtype=object)
+
 
 def refuse_other_kinds(keys, kinds):
     """Refuse keys of another type than those before: 7 and "7" would be two models in silence."""
@@ -159,7 +167,7 @@ def values_of(column, where):
     """Return the values of a column as plain objects that can be keys."""
     kind = getattr(column, "dtype", None)
     if holds_dates(kind):
-        raise TypeError(f"{where} holds dates, which are no keys. Give them as text.")
+        raise TypeError(f"{where} holds {_TIMES}")
     if isinstance(column, (list, tuple)):
         values = list(column)
         if not set(map(type, values)) <= _KINDS.keys():
@@ -174,7 +182,7 @@ def values_of(column, where):
         if missing:
             raise ValueError(f"{where} holds a key that is missing (None). {_ADVICE}")
         if issubclass(value, (date, timedelta)):
-            raise TypeError(f"{where} holds dates, which are no keys. Give them as text.")
+            raise TypeError(f"{where} holds {_TIMES}")
         if not issubclass(value, (str, Integral, Real)):
             raise TypeError(f"{where} holds a {value.__name__}. Keys are text or numbers.")
         plain = str if issubclass(value, str) else int if issubclass(value, Integral) else float
@@ -186,6 +194,7 @@ def values_of(column, where):
     return values
 
 
+_TIMES = "dates or durations, which are no keys. Give them as text."
 _ADVICE = "Leave such rows out, or give them a key of their own."
 
 

@@ -81,6 +81,11 @@ def keyed_step(
     """
     X, y = container_of(rows[0]), np.asarray(rows[1])
     check_consistent_length(X, y)
+    if state is None and not callable(make):
+        raise TypeError(
+            f"make={make!r} is no function that makes a model: give the class, or a function, such "
+            "as lambda: VAWRegressor(alpha=0.1)."
+        )
     model = make() if state is None else from_bytes(state, max_bytes=max_bytes)
     params = told(model, classes) if state is None else {}
     which = np.arange(len(y)) if order is None else _in_order(order, len(y), _known(model, state))

@@ -5,7 +5,7 @@ from inspect import signature
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 
-from .._flow import copied_step
+from .._flow import active, copied_step
 from .._validation import rows_of
 from ..aggregators._likelihoods import or_equal
 from ..base import SwapMixin, twin
@@ -16,6 +16,19 @@ _ASKED = {"prequential_predict": "predict", "prequential_predict_proba": "predic
 def copied(model):
     """Copy a model so that the copy can learn on."""
     return twin(model) if isinstance(model, SwapMixin) else copied_step(model)
+
+
+def with_names(model, names):
+    """Return a model with the names of its columns, which who learnt in a bank does not know."""
+    if names is None or hasattr(model, "feature_names_in_"):
+        return model
+    model = twin(model)
+    if hasattr(model, "steps_") and model.steps_ is not model.steps:
+        is_first = dict([active(model.steps_)[0]])
+        steps = [(n, with_names(one, names) if n in is_first else one) for n, one in model.steps_]
+        model.steps_ = steps
+    model.feature_names_in_ = names
+    return model
 
 
 def begun(estimator, classes):

@@ -31,8 +31,9 @@ class StronglyAdaptiveRegressor(HandsOn, OnlineRegressor):
     each power :math:`2^k` that divides j, and learn for :math:`2^k` blocks, so that each round lies
     in one interval of every length up to its past: these are the geometric covering intervals [1]_.
     The copies that are awake are mixed by Vovk's aggregating algorithm for experts who sleep, with
-    priors :math:`\pi \propto 1 / j^2`, on clipped forecasts. Whatever interval one looks at, the
-    loss is near that of a copy that began with it.
+    priors :math:`\pi \propto 1 / j^2`, on clipped forecasts. A copy wakes when it has learnt its
+    first round, for which those before it stay awake. Whatever interval one looks at, the loss is
+    near that of a copy that began with it.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ class StronglyAdaptiveRegressor(HandsOn, OnlineRegressor):
     estimators_ : list of estimators
         The copies that are awake, that of the shortest interval first.
     weights_ : ndarray of shape (n_copies,)
-        Their weights for the next round; a copy that has learnt nothing yet has none in it.
+        Their weights for the next round.
 
     Raises
     ------
@@ -111,6 +112,7 @@ class StronglyAdaptiveRegressor(HandsOn, OnlineRegressor):
         "y_range": ["array-like", None],
     }
     _structural = ("estimator", "min_length", "y_range")
+    _has_nameless_weights = True  # of copies on intervals
 
     def __init__(self, estimator: Any = None, *, min_length: int = 16, y_range: Any = None) -> None:
         self.estimator = estimator
@@ -124,10 +126,8 @@ class StronglyAdaptiveRegressor(HandsOn, OnlineRegressor):
 
     @property
     def weights_(self) -> Array:
-        """Weights of the copies for the next round, 0 for those that have learnt nothing yet."""
-        state = self._fitted_state("weights_")
-        log_weights = self._mixture().log_weights(state["mixture"])
-        return softmax(np.where(_is_fresh(state), -np.inf, log_weights))
+        """Weights of the copies for the next round."""
+        return softmax(self._mixture().log_weights(self._fitted_state("weights_")["mixture"]))
 
     def _handed_to(self):
         return [self._unfitted()]
@@ -157,51 +157,52 @@ class StronglyAdaptiveRegressor(HandsOn, OnlineRegressor):
         return {
             "t": 0,
             "copies": [],  # by length of their intervals, the shortest first
-            "rounds": np.zeros(0, dtype=np.int64),  # that each has learnt
             "mixture": self._mixture().start(),
         }
 
     def _begin(self, state):
-        """Let the copies begin whose intervals do with the next round."""
+        """Let the copies begin whose intervals do with the round that was just forecast."""
         block = state["t"] // self.min_length + 1
         for level in range(levels_begun(block)):
             copy = clone(self._unfitted())
             if level < len(state["copies"]):
                 state["copies"][level] = copy
-                state["rounds"][level] = 0
                 self._mixture().renew(state["mixture"], level, log_prior_of(block))
             else:
                 state["copies"].append(copy)
-                state["rounds"] = np.append(state["rounds"], 0)
                 self._mixture().add(state["mixture"], log_prior_of(block))
+        return levels_begun(block)
 
     def _learn(self, state, X, y):
-        state["frame"], handed = self._frame, partial(self._handed, state)
-        if state["t"] == 0:
-            self._begin(state)
+        state["frame"] = self._frame
         forecasts, low = np.empty(len(y)), 0
         while low < len(y):
             high = min(len(y), low + self.min_length - state["t"] % self.min_length)
-            rows = slice(low, high)
-            each = zip(state["copies"], _is_fresh(state), strict=True)
-            F = [_progressive.numbers(one, X[rows], y[rows], new, handed) for one, new in each]
-            F = np.column_stack(F)
-            F[0, _is_fresh(state)] = np.nan
-            forecasts[rows] = self._mixture().learn(state["mixture"], F, y[rows])
+            forecasts[low:high] = self._learn_block(state, X[low:high], y[low:high])
             state["t"] += high - low
-            state["rounds"] += high - low
-            if state["t"] % self.min_length == 0:
-                self._begin(state)
             low = high
         return forecasts
 
-    def _forecast(self, state, X):
-        rows, F = self._handed(state, X), np.full((len(X), len(state["copies"])), np.nan)
+    def _learn_block(self, state, X, y):
+        """Learn rows of one block; its first one is forecast by the copies before it."""
+        mixture, n_new, first = self._mixture(), 0, []
+        if state["t"] % self.min_length == 0:
+            first = mixture.learn(state["mixture"], self._of_copies(state, X[:1]), y[:1])
+            n_new = self._begin(state)
+        handed = partial(self._handed, state)
+        F = [
+            _progressive.numbers(copy, X, y, level < n_new, handed)
+            for level, copy in enumerate(state["copies"])
+        ]
+        F = np.column_stack(F)[len(first) :]
+        return np.concatenate([first, mixture.learn(state["mixture"], F, y[len(first) :])])
+
+    def _of_copies(self, state, X):
+        """Return the forecasts (n, K) of all copies."""
+        rows, F = self._handed(state, X), np.empty((len(X), len(state["copies"])))
         for level, copy in enumerate(state["copies"]):
-            if state["rounds"][level]:
-                F[:, level] = np.reshape(copy.predict(rows), len(X))
-        return self._mixture().forecast(state["mixture"], F)
+            F[:, level] = np.reshape(copy.predict(rows), len(X))
+        return F
 
-
-def _is_fresh(state):
-    return state["rounds"] == 0
+    def _forecast(self, state, X):
+        return self._mixture().forecast(state["mixture"], self._of_copies(state, X))

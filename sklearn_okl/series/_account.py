@@ -6,6 +6,7 @@ import textwrap
 
 import numpy as np
 
+from .._sentences import counted
 from .._types import Any
 from ..base import twin
 from . import _experts, _frames, _intervals, _rounds, _smoothing, _views
@@ -85,7 +86,7 @@ class AccountOfForecasts:
         model = twin(self)  # another thread may install a new state meanwhile
         state, layout, horizon = model._known_state(), model._layout, model._plan().horizon
         t, m, counts = model.n_samples_seen_, layout["n_series"], state["views"][RAW]["count"]
-        columns = f", {_counted(layout['n_columns'], 'column')}" if layout["n_columns"] else ""
+        columns = f", {counted(layout['n_columns'], 'column')}" if layout["n_columns"] else ""
         given = model._plan().seasons
         found = [length for length in state["seasons"].tolist() if length and length not in given]
         seasons = [
@@ -97,7 +98,7 @@ class AccountOfForecasts:
         steps = sorted({0, horizon - 1})
         known, errors = _intervals.lasting(state["intervals"])
         errors = errors * _views.units_in_deviations(state["views"][RAW])
-        sentences = [f"After {_counted(t, 'row')} of {m} series{columns}.", seasons]
+        sentences = [f"After {counted(t, 'row')} of {m} series{columns}.", seasons]
         for h in steps:
             where = "the next row" if h == 0 else f"the row {h + 1} ahead"
             if not known[h].any():
@@ -114,7 +115,9 @@ class AccountOfForecasts:
             )
         n_missing, n_faulty = int(m * t - counts.sum()), int(state["doubts"]["n_faulty"].sum())
         if n_missing or n_faulty:
-            sentences.append(f"{n_missing} values were missing, {n_faulty} taken for faults.")
+            were = f"{counted(n_missing, 'value')} {'was' if n_missing == 1 else 'were'} missing"
+            faults = "a fault" if n_faulty == 1 else "faults"
+            sentences.append(f"{were}, {n_faulty} taken for {faults}.")
         return textwrap.fill(" ".join(sentences), width=_LINE)
 
 
@@ -128,10 +131,6 @@ def _parts(plan, state, X_ahead, calendars, forecasts):
     if plan.n_ahead:
         parts["columns"] = _rounds.of_columns(plan, state, X_ahead[:n], calendars) + known
     return parts
-
-
-def _counted(n, what):
-    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 def _listed(words):

@@ -14,8 +14,8 @@ differences and, of what is above 0, by factors. A number that was doubted three
 ended, stands for none from then on if it lies apart from all others, until it comes a fourth time
 after as many rows as twice before: then it is a value that comes in season. If it has often come at
 random it is asked for more: that of all its runs some are so by chance is to be unlikely. Where
-others take few numbers, as counts do, it is a value that is seldom. Whether there is such a number within the fence
-is asked of the latest rows at every 16th, and at every 64th later.
+others take few numbers, as counts do, it is a value that is seldom. Whether there is such a number
+within the fence is asked of the latest rows at every 16th, and at every 64th later.
 """
 
 import numpy as np

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._sentences import counted
 from . import _frames, _labels, _steps
 
 
@@ -161,7 +162,8 @@ def rows_of(layout, series, X, horizon, is_start, max_gap):
     gaps[1:] -= places[:-1] + 1
     if (gaps > max_gap).any():
         k = int(np.flatnonzero(gaps > max_gap)[0])
-        what = f"There is a gap in time: {gaps[k]} rows are missing before {series.index[k]}."
+        are = f"{counted(gaps[k], 'row')} {'is' if gaps[k] == 1 else 'are'}"
+        what = f"There is a gap in time: {are} missing before {series.index[k]}."
         if not max_gap:
             raise ValueError(
                 f"{what} Give them with NaN, or set gaps='fill', and they count as missing."
@@ -211,8 +213,8 @@ def future_of(layout, X_future, horizon):
     values, names = _frames.columns_of(X_future)
     if not 1 <= len(values) <= horizon:
         raise ValueError(
-            f"X_future has {len(values)} rows, but horizon={horizon}: give the columns known ahead "
-            "of the next rows, so many at most, NaN where a value is missing."
+            f"X_future has {counted(len(values), 'row')}, but horizon={horizon}: give the columns "
+            "known ahead of the next rows, so many at most, NaN where a value is missing."
         )
     _frames.check_following(layout["time"], X_future)
     if names is not None and layout["columns"] is not None:
@@ -226,8 +228,8 @@ def future_of(layout, X_future, horizon):
     if values.shape[1] == n_ahead:
         return values
     raise ValueError(
-        f"X_future has {values.shape[1]} columns. Give all {layout['n_columns']} columns of X, or "
-        f"only the {n_ahead} known ahead."
+        f"X_future has {counted(values.shape[1], 'column')}. Give all {layout['n_columns']} of X, "
+        f"or only the {n_ahead} known ahead."
     )
 
 
@@ -259,20 +261,21 @@ def _columns(layout, X, n, index):
     if X is None:
         if layout["n_columns"]:
             raise ValueError(
-                f"X is missing: the rows learnt had {layout['n_columns']} columns. Give X with "
-                "every row, NaN where a value is missing."
+                f"X is missing: the rows learnt had {counted(layout['n_columns'], 'column')}. "
+                "Give X with every row, NaN where a value is missing."
             )
         return np.empty((n, 0))
     values, names = _frames.columns_of(X)
     if values.shape[1] != layout["n_columns"]:
         raise ValueError(
-            f"X has {values.shape[1]} columns, but the rows learnt had {layout['n_columns']}. Give "
-            "the same columns with every row, or call 'fit' to start afresh."
+            f"X has {counted(values.shape[1], 'column')}, but the rows learnt had "
+            f"{layout['n_columns']}. Give the same columns with every row, or call 'fit' to start "
+            "afresh."
         )
     _frames.check_names("X", names, layout["columns"])
     if len(values) != n:
         raise ValueError(
-            f"X has {len(values)} rows, but y has {n}. A row of X belongs to one of y."
+            f"X has {counted(len(values), 'row')}, but y has {n}. A row of X belongs to one of y."
         )
     if index is None:
         _labels.check_stranger(layout["time"], _labels.stranger_in(X, "X"), "X")

@@ -8,6 +8,8 @@ import re
 
 import numpy as np
 
+from .._sentences import counted
+
 _TEXT_OF_DATES = re.compile(
     r"\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}( .*)?"
     r"|(19|20)\d\d(0[1-9]|1[0-2])[0-3]\d|\d{4}-?[QW]\d{1,2}"
@@ -32,8 +34,8 @@ def index_in(given, name="y"):
     index = as_known(index)
     if kind_of(index) != "numbers" and index.hasnans:
         raise ValueError(
-            f"The index has {index.isna().sum()} labels that are NaT, no time: correct them, or "
-            "leave their rows out."
+            f"The index has {counted(index.isna().sum(), 'label')} of NaT, which is no time: "
+            "correct them, or leave their rows out."
         )
     if kind_of(index) != "numbers" or getattr(index.dtype, "kind", "") in "iu":
         return index
@@ -54,6 +56,11 @@ def _refuse_untold(index, name):
             f"The index of {name} holds durations, which are no time: add them to their start, as "
             "by pd.Timestamp('2024-01-01') + index, or count them, by index // "
             "pd.Timedelta(hours=1)."
+        )
+    if kind == "interval":
+        raise ValueError(
+            f"The index of {name} holds intervals, of which it is not seen which rows are missing: "
+            "give their beginnings, by index.left."
         )
     if kind == "string" and all(map(_TEXT_OF_DATES.fullmatch, index)):
         raise ValueError(
@@ -102,9 +109,11 @@ def as_known(index):
         labels = np.asarray(index, dtype=np.float64)
         whole = np.isfinite(labels).all() and not (labels % 1.0).any()
         return index.astype(np.int64) if whole else index
-    if text != "object":
+    if text == "category":
+        return as_known(index.astype(index.categories.dtype))
+    if text != "object" and not hasattr(index.dtype, "pyarrow_dtype"):
         return index
-    if kind == "integer":
+    if kind == "integer" and not index.hasnans:
         return index.astype(np.int64)
     if kind not in ("datetime", "datetime64", "date", "period"):
         return index

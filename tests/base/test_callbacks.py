@@ -4,20 +4,25 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.linear_model import SGDRegressor
 
 from sklearn_okl import (
     FOGDClassifier,
+    KeyedClassifier,
+    KeyedRegressor,
+    OnlineForecaster,
     OnlineNystroem,
     RakerRegressor,
     RunningStandardScaler,
+    StreamingPipeline,
     VAW2Regressor,
     VAWRegressor,
+    all_estimators,
     make_streaming_pipeline,
 )
 from sklearn_okl.base import _estimator
-from sklearn_okl.evaluation import check_online_estimator
+from sklearn_okl.evaluation import PrequentialSearch, check_online_estimator
 
 callback = pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
 
@@ -124,6 +129,17 @@ def test_a_pipeline_forwards_callbacks_to_its_last_step(rows, where, warmup):
     assert len(recorder.events) == 10
     model.set_callbacks().fit(X, y)
     assert len(recorder.events) == 10
+
+
+def test_who_has_callbacks_is_who_is_said_to():
+    """As `docs/coming_from_sklearn.md` and the changes say."""
+    without = (KeyedRegressor, KeyedClassifier, StreamingPipeline)
+    for name, kind in all_estimators():
+        predicts = issubclass(kind, (RegressorMixin, ClassifierMixin))
+        assert not predicts or kind in without or hasattr(kind, "set_callbacks"), name
+    others = (RunningStandardScaler(), KeyedRegressor(), KeyedClassifier(), OnlineForecaster(2))
+    for model in (*others, PrequentialSearch(VAWRegressor(), {})):
+        assert not hasattr(model, "set_callbacks")
 
 
 def test_a_pipeline_has_no_callbacks_where_its_last_step_has_none():

@@ -12,10 +12,15 @@ from sklearn.linear_model import SGDRegressor
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_okl import (
+    ExpertsRegressor,
     FourierFeatures,
+    LagFeatures,
+    OnlineConformalRegressor,
     OnlineKernelRegressor,
+    RefitRegressor,
     RunningStandardScaler,
     StreamingPipeline,
+    StronglyAdaptiveRegressor,
     VAWRegressor,
     make_streaming_pipeline,
 )
@@ -53,6 +58,36 @@ def assert_alike(known, found):
         np.testing.assert_allclose(found, known, rtol=1e-10, atol=1e-12)
     else:
         np.testing.assert_array_equal(found, known)
+
+
+WRAPPING = [
+    ExpertsRegressor([("vaw", VAWRegressor())]),
+    OnlineConformalRegressor(VAWRegressor()),
+    OnlineKernelRegressor(budget="tiny", categorical_features=["b"]),
+    RefitRegressor(VAWRegressor(), window=30),
+    StronglyAdaptiveRegressor(VAWRegressor()),
+    make_streaming_pipeline(StandardScaler(), SGDRegressor(random_state=0)),
+    make_streaming_pipeline(LagFeatures(2), VAWRegressor()),
+]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("model", WRAPPING, ids=lambda model: str(model)[:40])
+def test_rows_of_a_path_need_no_names(model):
+    pd = pytest.importorskip("pandas")
+    X, y = stream()
+    X[:, 1] = X[:, 1] > 0.0
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    single = model.fit(frame[:N_KNOWN], y[:N_KNOWN])
+    model = copy.deepcopy(model)
+    with model.rows() as row:
+        for i in range(N_KNOWN, len(X)):
+            row.predict(X[i])
+            row.learn(X[i], y[i])
+            row.keep()
+            single.partial_fit(frame[i : i + 1], y[i : i + 1])
+            assert model.feature_names_in_.tolist() == list("abcd")
+            assert_alike(single.predict(frame[-1:]), model.predict(frame[-1:]))
 
 
 @pytest.mark.long(every=4)

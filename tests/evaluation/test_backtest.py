@@ -309,3 +309,17 @@ def test_rows_left_out_are_refused_where_nobody_fills_them():
         backtest(lambda rows, horizon: ours.fit(rows).predict(), y, horizon=7, origins=[150])
     said = backtest(lambda rows, horizon: rows[-7:], y, horizon=7, origins=[150])
     assert said.forecasts.shape == (1, 7)  # of rows that came, which are no forecast's labels
+
+
+@pytest.mark.parametrize("has_columns", [False, True])
+def test_a_function_that_takes_other_arguments_is_told_which_come(has_columns):
+    y, X = np.arange(40.0), np.ones((40, 1)) if has_columns else None
+    functions = [lambda y, horizon, X, X_future: y[-horizon:], lambda y, horizon: y[-horizon:]]
+    wrong, right = functions[:: -1 if has_columns else 1]
+    told = r"function\(y, horizon, X, X_future\), as X is given" if has_columns else r"horizon\),"
+    with pytest.raises(TypeError, match=told):
+        backtest(wrong, y, X, horizon=3)
+    assert backtest(right, y, X, horizon=3).measures["MAE"] == 3.0
+    inside = [lambda y, horizon, *more: y[-horizon:] + len(None)]
+    with pytest.raises(TypeError, match="NoneType"):  # an error of its own
+        backtest(inside[0], y, X, horizon=3)

@@ -7,7 +7,9 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import rbf_kernel
 
 from sklearn_okl.evaluation import (
+    combination_comparator,
     effective_dimension,
+    fused_ridge_comparator,
     kernel_ridge_comparator,
     regret,
     ridge_comparator,
@@ -165,3 +167,14 @@ def test_regret_takes_what_comparators_return():
         best = comparator(X, y)
         expected = regret(np.zeros(40), y, comparator_forecasts=best.forecasts)
         np.testing.assert_array_equal(regret(np.zeros(40), y, comparator_forecasts=best), expected)
+
+
+def test_text_is_no_number_to_compare():
+    X, labels = np.eye(3), np.array(["yes", "no", "yes"])
+    for comparator in (ridge_comparator, kernel_ridge_comparator, combination_comparator):
+        with pytest.raises(ValueError, match=r"there is text.*-1 and 1"):
+            comparator(X, labels)
+    with pytest.raises(ValueError, match=r"there is text.*-1 and 1"):
+        fused_ridge_comparator(X, labels, fusion=1.0)
+    with pytest.raises(ValueError, match=r"there is text.*-1 and 1"):
+        regret(labels, labels, comparator_losses=np.zeros(3))

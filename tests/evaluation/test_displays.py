@@ -9,16 +9,27 @@ import pytest
 from sklearn.calibration import calibration_curve
 from sklearn.linear_model import LinearRegression, SGDClassifier, SGDRegressor
 from sklearn.metrics import confusion_matrix, log_loss
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from sklearn_okl import (
+    AdaRakerRegressor,
+    DiscountedVAWAARegressor,
+    DVAWRegressor,
     ExpertsClassifier,
     FOGDClassifier,
+    FOGDRegressor,
+    FourierFeatures,
     MultiKernelRegressor,
     RakerClassifier,
+    RunningStandardScaler,
+    StronglyAdaptiveRegressor,
+    TVAWRegressor,
     VAW2Regressor,
     VAWRegressor,
+    make_streaming_pipeline,
 )
-from sklearn_okl.aggregators import EWARegressor
+from sklearn_okl.aggregators import BOARegressor, EWARegressor
 from sklearn_okl.evaluation import (
     ExpertWeightsDisplay,
     PrequentialCalibrationDisplay,
@@ -379,6 +390,36 @@ def test_experts_are_named_by_kernels_columns_or_numbers(stream):
     by_column = ExpertWeightsDisplay.from_estimator(model)
     assert by_column.labels == ["arima", "trees", "naive"]
     np.testing.assert_array_equal(by_column.weights["VAWRegressor"], model.coef_)
+
+
+@pytest.mark.parametrize(
+    ("model", "first"),
+    [
+        (TVAWRegressor(GRID, n_components=4), "standard, raw"),
+        (DiscountedVAWAARegressor(), "discount 1"),
+        (DVAWRegressor(max_memory=8), "discount 1"),
+        (StronglyAdaptiveRegressor(), "0"),
+        (AdaRakerRegressor({"gamma": [0.1] * 7}, n_components=4), "0"),
+        (FOGDRegressor(n_components=4), "0"),
+        (make_streaming_pipeline(RunningStandardScaler(), signed_model()), "rbf γ=0.1"),
+        (make_pipeline(StandardScaler(), signed_model()), "rbf γ=0.1"),
+        (make_streaming_pipeline(RunningStandardScaler(), BOARegressor()), "p"),
+        (make_streaming_pipeline(FourierFeatures(n_components=4), BOARegressor()), "{}0"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else str(value)[:40],
+)
+def test_columns_of_a_frame_name_no_other_experts(stream, model, first):
+    """AdaRaker has seven Rakers after these rows, and as many kernels; a rate each of three."""
+    pd = pytest.importorskip("pandas")
+    X, y = stream
+    for columns in (["p", "q", "r"], ["p", "q", "r", "s", "t", "u", "v", "w"]):
+        frame = pd.DataFrame(np.tile(X, 3)[:, : len(columns)], columns=columns)
+        display = ExpertWeightsDisplay.from_estimator(model, frame, y)
+        (weights,) = display.weights.values()
+        assert (
+            len(display.labels) == len(set(display.labels)) == len(weights) == len(display.bars_[0])
+        )
+        assert display.labels[0] == first.format("fourierfeatures")
 
 
 @pytest.mark.parametrize("seed", [0, 1])

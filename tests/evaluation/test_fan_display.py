@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from sklearn_okl import OnlineConformalRegressor, OnlineForecaster, VAWRegressor
+from sklearn_okl import (
+    OnlineConformalRegressor,
+    OnlineForecaster,
+    OnlineKernelRegressor,
+    RunningStandardScaler,
+    VAWRegressor,
+    make_streaming_pipeline,
+)
 from sklearn_okl.evaluation import ForecastFanDisplay
 
 pd = pytest.importorskip("pandas")
@@ -81,4 +88,41 @@ def test_what_came_is_held_against_the_forecasts_of_an_estimator():
         with pytest.raises(ValueError, match=f"y_true has {n} rows, but there are 5 forecasts"):
             ForecastFanDisplay.from_estimator(model, X[:5], coverage=[0.5, 0.8], y_true=X[:n, 0])
     with pytest.raises(ValueError, match="but this model follows coverage="):
-        ForecastFanDisplay.from_estimator(model, X[:5])
+        ForecastFanDisplay.from_estimator(model, X[:5], coverage=[0.5, 0.95])
+
+
+@pytest.mark.parametrize("coverage", [0.9, [0.5, 0.8]])
+def test_by_default_a_model_has_the_levels_that_it_follows(coverage):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = OnlineConformalRegressor(VAWRegressor(), coverage=coverage)
+    for one in (model, make_streaming_pipeline(RunningStandardScaler(), model)):
+        display = ForecastFanDisplay.from_estimator(one.fit(X, X[:, 0]), X[:5])
+        assert_array_equal(display.coverage, np.atleast_1d(coverage))
+        ends = one.predict_interval(X[:5], coverage)
+        assert_array_equal(display.intervals, ends.reshape(display.intervals.shape))
+    model = OnlineKernelRegressor(budget="tiny").fit(X, X[:, 0])
+    assert len(ForecastFanDisplay.from_estimator(model, X[:5]).areas_) == 3
+
+
+DAYS = pd.date_range("2024-01-01", periods=6)
+AXES = {
+    "levels": (pd.MultiIndex.from_product([["a", "b"], range(3)]), None),
+    "intervals": (pd.interval_range(0, 6), None),
+    "mixed": (pd.Index([1, "a", 2.0, None, "b", 3]), None),
+    "names twice": (pd.Index(["a", "b"] * 3), None),
+    "names": (pd.Index(list("abcdef")), list("abcdef")),
+    "numbers": (pd.RangeIndex(5, 11), np.arange(5, 11)),
+    "days": (pd.Index(DAYS.date), DAYS),
+    "periods": (DAYS.to_period(), DAYS),
+}
+
+
+@pytest.mark.parametrize("kind", AXES)
+def test_rows_whose_index_has_no_axis_are_numbered(kind):
+    index, expected = AXES[kind]
+    rows = pd.DataFrame(np.random.default_rng(0).normal(size=(6, 2)), index, columns=["a", "b"])
+    model = OnlineConformalRegressor(VAWRegressor()).fit(rows, rows["a"])
+    display = ForecastFanDisplay.from_estimator(model, rows)
+    display.figure_.canvas.draw()
+    known = display.line_.get_xdata() if display.times is None else display.times
+    assert_array_equal(known, np.arange(6) if expected is None else expected)

@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
+from sklearn.linear_model import SGDRegressor
 
-from sklearn_okl import OGDRegressor, VAWRegressor
+from sklearn_okl import ExpertsRegressor, OGDRegressor, VAWRegressor
 from sklearn_okl.evaluation import (
     Comparison,
     SequentialComparison,
     compare,
     e_benjamini_hochberg,
+    prequential,
 )
 
 START = sum((0.9 * 0.6**j) ** 0.5 for j in range(16))
@@ -189,3 +191,21 @@ def test_a_comparison_says_who_beats_the_champion(tmp_path):
         Comparison(comparison.results, comparison.curves, comparison.greater_is_better).sequential(
             "slow"
         )
+
+
+def test_models_that_begin_later_are_compared_where_both_have_begun():
+    """SGD has no forecast of the first row; the first labels of another come within a block."""
+    X, y = _stream(n=300)
+    late = ExpertsRegressor([("vaw", VAWRegressor())], label_delay=50)
+    models = {"slow": OGDRegressor(eta0=1e-4), "sgd": SGDRegressor(random_state=0), "late": late}
+    evidence = compare(models, {"given": (X, y)}, seeds=1, delay=None).sequential("slow")
+    assert set(evidence.rejected) == {("given", "sgd"), ("given", "late")}
+    ends = np.unique(np.linspace(1, 300, 100).round().astype(int))
+    is_whole = np.append(0, ends[:-1]) >= 51
+    assert not is_whole[ends > 51].all()  # one block has rows of both kinds
+    blocks = [
+        np.array([part.mean() for part in np.split(losses, ends)[:-1]])[is_whole]
+        for losses in (prequential(models[name], X, y).losses for name in ("slow", "late"))
+    ]
+    by_hand = SequentialComparison().update(*blocks).e_value_
+    assert_allclose(evidence.e_values["given", "late"], by_hand)

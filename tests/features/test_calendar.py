@@ -12,7 +12,13 @@ from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import estimator_checks
 
-from sklearn_okl import CalendarFeatures, RunningImputer, VAWRegressor, make_streaming_pipeline
+from sklearn_okl import (
+    CalendarFeatures,
+    OnlineKernelRegressor,
+    RunningImputer,
+    VAWRegressor,
+    make_streaming_pipeline,
+)
 
 ALL = ("hour_of_day", "day_of_week", "day_of_year", "month", "is_weekend", "years")
 NAMES = [
@@ -72,6 +78,20 @@ def test_definition_in_any_container():
     expected = [by_definition(datetime(d.year, d.month, d.day)) for d in days]
     for rows in (np.array(days)[:, None], pl.DataFrame({"d": days}), pd.DataFrame({"d": days})):
         assert_allclose(CalendarFeatures(ALL).transform(rows), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["date32", "date64"])
+def test_days_of_arrow_in_pandas(kind):
+    pd, pa = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    days = [date(2024, 2, 29), None, date(1969, 12, 31)]
+    of_arrow = pd.ArrowDtype(getattr(pa, kind)())
+    frame = pd.DataFrame({"day": pd.Series(days, dtype=of_arrow), "b": [1.0, 2.0, 3.0]})
+    expected = [by_definition(d and datetime(d.year, d.month, d.day)) for d in days]
+    found = CalendarFeatures(ALL).fit_transform(frame[["day"]])
+    assert_allclose(found, expected, atol=1e-12)
+    model = OnlineKernelRegressor(budget="tiny").fit(frame, np.arange(3.0))
+    dates = frame.assign(day=pd.to_datetime(pd.Series(days, dtype=object)))
+    assert_allclose(model.predict(frame), model.predict(dates))
 
 
 def test_the_time_on_the_wall():

@@ -10,6 +10,7 @@ from sklearn.pipeline import FeatureUnion
 from sklearn_okl import (
     LagFeatures,
     OGDRegressor,
+    RunningImputer,
     RunningStandardScaler,
     StreamingPipeline,
     VAWRegressor,
@@ -129,6 +130,22 @@ def test_names_types_and_gaps():
     Z = LagFeatures(1).prequential_transform(X, y)
     assert np.isnan(Z[3, 0])
     assert np.isnan(Z).sum() == 1
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+def test_columns_that_are_there_already_have_other_names(container):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip(container)
+    X, y = stream()
+    frame = pd.DataFrame(np.c_[X, X[:, :1]], columns=["lag1", "b", "y_lag2"])
+    lags = LagFeatures(2).fit(frame, y)
+    names = ["lag1", "b", "y_lag2", "y_y_lag1", "y_y_lag2"]
+    assert lags.get_feature_names_out().tolist() == names
+    gaps = RunningImputer(add_indicator=True)
+    twice = frame[["b"]].assign(missingindicator_b=1.0)
+    assert len(set(gaps.fit(twice).get_feature_names_out())) == 4
+    model = make_streaming_pipeline(gaps, LagFeatures(2), VAWRegressor())
+    model.set_output(transform=container).fit(frame.assign(missingindicator_b=1.0), y)
 
 
 def test_what_is_refused_leaves_it_as_it_was():

@@ -2,6 +2,7 @@
 
 import copy
 from functools import partial
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -40,6 +41,7 @@ from sklearn_okl import (
 )
 from sklearn_okl.inspection import explain
 from sklearn_okl.inspection._steps import _owners
+from sklearn_okl.untuned.experts._sums import OTHERS
 from tests.instances import arguments_of
 from tests.oracles.shapley import shapley_values
 
@@ -575,3 +577,10 @@ def test_whoever_has_the_verb_adds_up(name, class_):
     assert_allclose(found.forecasts, answer(X[:3]), atol=1e-10)
     assert np.abs(found.values).max() > 1e-6
     assert np.isfinite(found.remainder).all()
+
+
+def test_who_plays_besides_the_columns_is_named_where_one_reads_of_them():
+    page = Path(__file__).parents[2] / "docs" / "explaining.md"
+    for text in (page.read_text(encoding="utf-8"), explain.__doc__):
+        words = " ".join(text.split())
+        assert [name for name in OTHERS if f'"{name}"' not in words] == []

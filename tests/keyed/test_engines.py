@@ -200,3 +200,8 @@ def test_beam_is_one_process():
     with beam.Pipeline(runner="FnApiRunner") as pipeline:
         learnt = pipeline | beam.Create(elements) | beam_learning(VAWRegressor)
         assert_that(learnt, is_one_process)
+
+
+def test_a_model_in_the_place_of_what_makes_one_is_refused():
+    with pytest.raises(TypeError, match=r"make=VAWRegressor\(\) is no function.*give the class"):
+        keyed_step(None, ([[1.0]], [1.0]), VAWRegressor())

@@ -492,3 +492,27 @@ def test_what_is_no_probability_is_the_same_for_all_classes(prior):
     assert np.abs(P[50:] - 0.5).max() > 0.1
     young = KeyedClassifier(GaussianNB(), prior=prior).partial_fit(X[:1], y[:1], [0, 1], keys=[0])
     np.testing.assert_array_equal(young.predict_proba(X[:2], keys=[0, 1]), np.full((2, 2), 0.5))
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [VAWRegressor(), SCALED, SGDRegressor(random_state=0)],
+    ids=["vaw", "scaled", "sgd"],
+)
+def test_the_model_of_a_key_knows_its_columns(estimator):
+    keys, X, y = stream(100)
+    frame = pd.DataFrame(X, columns=list("uvw"))
+    by_column = KeyedRegressor(estimator, key="k").fit(
+        frame.assign(k=keys)[["u", "k", "v", "w"]], y
+    )
+    by_place = KeyedRegressor(estimator, key=-1).fit(frame.assign(k=keys), y)
+    beside = KeyedRegressor(estimator).fit(frame, y, keys=keys)
+    for keyed in (by_column, by_place, beside):
+        model = keyed.model_of("a")
+        assert model.feature_names_in_.tolist() == list("uvw")
+        assert_allclose(model.predict(frame[:5]), beside.model_of("a").predict(frame[:5]))
+        with pytest.raises(ValueError, match="feature names"):
+            model.predict(frame[["w", "v", "u"]])
+        model.partial_fit(frame, y)
+    arrays = KeyedRegressor(estimator).fit(X, y, keys=keys).model_of("a")
+    assert not hasattr(arrays, "feature_names_in_")

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import Ridge, SGDRegressor
 
 from sklearn_okl import (
+    BOARegressor,
     OnlineKernelRegressor,
     RakerRegressor,
     RunningStandardScaler,
@@ -49,9 +50,7 @@ def test_equals_the_literal_loop(min_length, seed):
     n_blocks = 150 // min_length + 1
     assert len(model.estimators_) <= np.log2(n_blocks) + 1
     assert len(model.weights_) == len(model.estimators_)
-    assert max(sum(start <= t < stop for start, stop, *_ in intervals) for t in range(150)) == len(
-        model.estimators_
-    )
+    assert sum(start < 150 <= stop for start, stop, *_ in intervals) == len(model.estimators_)
 
 
 def greedy(n):
@@ -77,6 +76,7 @@ def test_the_bound_holds_on_every_interval_of_the_cover_and_on_unions(kind):
     _, intervals = changing.strongly_adaptive(X, y, vaw, 16)
     excess, shares = {}, []
     for start, stop, _, theirs in intervals:
+        theirs = theirs[: stop - start]
         sums = np.cumsum(
             (forecasts[start:stop] - y[start:stop]) ** 2 - (theirs - y[start:stop]) ** 2
         )
@@ -94,6 +94,27 @@ def test_the_bound_holds_on_every_interval_of_the_cover_and_on_unions(kind):
         assert regret <= bound
     print(f"{kind}: share used {max(shares):.3f}")
     assert max(shares) > 0.02
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("y_range", [None, (100.0, 101.0)])
+def test_where_all_begin_anew_the_copies_before_forecast(y_range):
+    """They were nobody's rounds, of a forecast of 0 and weights of NaN."""
+    rng = np.random.default_rng(0)
+    y = 100.0 + rng.uniform(size=120)
+    F = y[:, None] + 0.1 * rng.normal(size=(120, 3))
+    model = StronglyAdaptiveRegressor(BOARegressor(), y_range=y_range)
+    forecasts = model.prequential_predict(F, y)
+    assert np.abs(forecasts - y)[1:].max() < 0.6
+    assert abs(forecasts[0] - 100.5) < 1e-9 if y_range else forecasts[0] == 0.0
+    for start in (16, 48, 112):
+        alone = BOARegressor().prequential_predict(F[start:], y[start:])
+        regret = np.square(forecasts[start:] - y[start:]).sum() - np.square(alone - y[start:]).sum()
+        assert regret < 1.5
+    for n in (1, 15, 16, 48, 49):
+        model = StronglyAdaptiveRegressor(BOARegressor(), y_range=y_range).fit(F[:n], y[:n])
+        assert_allclose(model.weights_.sum(), 1.0)
+        assert_allclose(model.predict(F[n : n + 1]), forecasts[n : n + 1])
 
 
 def test_priors_are_those_of_one_law():

@@ -207,7 +207,7 @@ def strongly_adaptive(X, y, make, min_length):
     """Daniely et al. (2015): a learner on every covering interval, mixed by Vovk while awake.
 
     `make` returns a function of rows and targets to forecasts. Returns the forecasts, and for each
-    interval its first and last round, and those of its learner.
+    interval its first and last round, and those of its learner, of one round more.
     """
     n = len(y)
     intervals = []
@@ -219,14 +219,16 @@ def strongly_adaptive(X, y, make, min_length):
             stop = ((i + 1) * 2**k - 1) * min_length
             if start < n:
                 stop = min(stop, n)
+                # it forecasts one round more, in which those that begin know nothing
+                rows = slice(start, stop + 1)
                 prior = 6 / (np.pi * i * 2**k) ** 2 / ((i * 2**k) & -(i * 2**k)).bit_length()
-                intervals.append((start, stop, prior, make()(X[start:stop], y[start:stop])))
+                intervals.append((start, stop, prior, make()(X[rows], y[rows])))
         if (2**k - 1) * min_length >= n:
             break
     losses, low, high, forecasts = np.zeros(len(intervals)), np.inf, -np.inf, np.zeros(n)
     for t in range(n):
         # the first round of an interval passes without its learner
-        awake = [j for j, (start, stop, *_) in enumerate(intervals) if start < t < stop]
+        awake = [j for j, (start, stop, *_) in enumerate(intervals) if start < t <= stop]
         known, width = low <= high, high - low
         if awake:
             f = np.array([intervals[j][3][t - intervals[j][0]] for j in awake])

@@ -69,7 +69,7 @@ def test_the_summary_says_what_was_learnt():
     text = model.summary().replace("\n", " ")
     assert text.startswith("After 300 rows of 2 series, 2 columns. Seasons of 12 rows were found.")
     assert "Forecasts of the row 12 ahead miss by 0." in text
-    assert text.endswith("1 values were missing, 1 taken for faults.")
+    assert text.endswith("1 value was missing, 1 taken for a fault.")
     said = OnlineForecaster(2, season_lengths=(4, 7)).fit([1.0]).summary()
     assert "After 1 row of 1 series. Seasons of 4 and 7 rows were given." in said
     assert "No forecast of the next row has been judged yet." in said.replace("\n", " ")

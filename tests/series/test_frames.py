@@ -217,7 +217,7 @@ def test_labels_of_another_kind_are_refused(before):
             first.partial_fit(pd.Series(values(30), index=LABELS[other][30:]))
     for kind in ("dates", "periods"):
         index = LABELS[kind].insert(3, pd.NaT)
-        with pytest.raises(ValueError, match="1 labels that are NaT"):
+        with pytest.raises(ValueError, match="has 1 label of NaT"):
             model.partial_fit(pd.Series(values(61), index=index))
 
 
@@ -413,7 +413,7 @@ def test_half_months_need_no_freq(freq, first, zone):
         one_by_one.partial_fit(pd.Series(y[k : k + 1], told[k : k + 1]))
     pd.testing.assert_series_equal(one_by_one.predict(), at_once)
     with_a_gap = pd.Series(y[:38], told[:38]).drop(told[20])
-    with pytest.raises(ValueError, match="There is a gap in time: 1 rows"):
+    with pytest.raises(ValueError, match="There is a gap in time: 1 row is missing"):
         OnlineForecaster(2, **SMALL).fit(with_a_gap)
 
 

@@ -16,6 +16,7 @@ STRANGE = {
     "text without a dash": (DAYS.strftime("%Y%m%d"), r"looks like dates"),
     "durations": (DAYS - DAYS[0], r"holds durations.*Timestamp"),
     "levels": (pd.MultiIndex.from_product([["a", "b"], DAYS[:30]]), r"2 levels.*unstack"),
+    "intervals": (pd.interval_range(pd.Timestamp("2024"), periods=60), r"holds intervals.*left"),
     "uneven fractions": (np.r_[np.arange(30) / 2, 20 + np.arange(30) / 2], r"fractions.*uneven"),
     "fractions that go back": (np.arange(60)[::-1] / 4, r"fractions.*out of order"),
 }
@@ -85,6 +86,29 @@ def test_whole_numbers_are_numbers_whatever_they_are_kept_as(dtype):
         forecaster().fit(y.drop([20, 21]))
     with pytest.raises(ValueError, match=r"out of order"):
         forecaster().fit(y[::-1])
+
+
+@pytest.mark.parametrize(
+    "kind", ["timestamp[ns]", "timestamp[s, tz=UTC]", "date32", "date64", "int64", "category"]
+)
+def test_dates_are_dates_whatever_they_are_kept_as(kind):
+    known = pd.RangeIndex(60) if kind == "int64" else DAYS
+    known = known.tz_localize("UTC") if "UTC" in kind else known
+    if kind == "category":
+        other = pd.CategoricalIndex(known)
+    else:
+        pytest.importorskip("pyarrow")
+        other = pd.Index(pd.Series(known).astype(f"{kind}[pyarrow]"))
+    model, expected = (forecaster().fit(series(index)[:50]) for index in (other, known))
+    pd.testing.assert_series_equal(model.predict(), expected.predict(), check_index=False)
+    assert model.predict().index.equals(
+        expected.predict().index.astype(model.predict().index.dtype)
+    )
+    assert model.partial_fit(series(known)[50:]).n_samples_seen_ == 60
+    with pytest.raises(ValueError, match=r"a gap in time"):
+        forecaster().fit(series(other).drop(other[[20, 21]]))
+    with pytest.raises(ValueError, match=r"out of order"):
+        forecaster().fit(series(other)[::-1])
 
 
 def test_steps_count_rows_that_an_index_leaves_out():

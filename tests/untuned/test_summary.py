@@ -67,3 +67,13 @@ def test_classes_have_it_too(streams):
     text = said(model.fit(X, blocks))
     assert "those that see the latest labels has 0." in text
     assert HINT not in text
+
+
+def test_one_row_is_one_row():
+    X = np.arange(6.0).reshape(6, 1)
+    text = OnlineKernelRegressor(budget="tiny").fit(X[:1], [1.0]).summary()
+    assert text.startswith("After 1 row of 1 input the")
+    labels = OnlineKernelClassifier(budget="tiny").partial_fit(X[:1], [0], classes=[0, 1])
+    assert labels.summary().startswith("After 1 row of 1 input and 2 classes")
+    text = OnlineKernelRegressor(budget="tiny").fit(X[:, [0, 0]], X[:, 0]).summary()
+    assert text.startswith("After 6 rows of 2 inputs the")

@@ -4,6 +4,7 @@ import textwrap
 
 import numpy as np
 
+from ..._sentences import counted
 from ...features._columns import names_of
 from ..rows._columns import widths
 from . import _target_units as target_units
@@ -44,9 +45,9 @@ def summary_of_numbers(model, state):
             f"{_listed(least)}"
         )
     text = (
-        f"After {t} rows of {model.n_features_in_} inputs {errors}. The largest "
-        f"weights are those of {named}. Experts that see the latest targets hold {lagged:.0%} "
-        f"of the weight, those that forget {fading:.0%}."
+        f"After {counted(t, 'row')} of {counted(model.n_features_in_, 'input')} {errors}. The "
+        f"largest weights are those of {named}. Experts that see the latest targets hold "
+        f"{lagged:.0%} of the weight, those that forget {fading:.0%}."
         f"{_earned_by_lags(compared, columns['lags'], 'targets')}{_who_is_alike(model, state)}"
         f"{faulty}"
     )
@@ -63,7 +64,8 @@ def summary_of_classes(model, state):
     fading = table["weight"][table["forgetting"] < 1.0].sum()
     losses = np.where(table["n_rounds"] * 2 >= t, table["mean_loss"], np.inf)
     text = (
-        f"After {t} rows of {model.n_features_in_} inputs and {len(model.classes_)} classes the "
+        f"After {counted(t, 'row')} of {counted(model.n_features_in_, 'input')} and "
+        f"{len(model.classes_)} classes the "
         f"mean log loss of the progressive forecasts is {loss / max(n, 1.0):.4g}, and "
         f"{n_errors / max(n, 1.0):.1%} of the labels were forecast wrongly. The largest of "
         f"{len(table['weight'])} experts' weights are those of {named}. Experts that see the "
