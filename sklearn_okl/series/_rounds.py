@@ -32,6 +32,7 @@ from . import (
     _static,
     _trees,
     _views,
+    _votes,
     _waiting,
 )
 from ._experts import RAW, RESIDUAL
@@ -153,11 +154,13 @@ def issue(plan, state, calendar):
     values = views[RAW]["values"]
     again = _again.snapshot(values, latest, state["slots"], state["echoes"])
     said = [_again.of_next(values, latest, again, horizon), smoothed]
-    forecasts[len(Z) : plan.of_banks + _smoothing_rates.N_BANKS] = np.concatenate(said)
-    forecasts[plan.of_banks + _smoothing_rates.N_BANKS :] = 0.0
+    forecasts[len(Z) : plan.of_votes] = np.concatenate(said)
+    forecasts[plan.of_votes :] = 0.0
+    weights = _mixture.weights_by_powers(state["mixture"])
+    forecasts[plan.of_votes] = _votes.of_next(plan, state, forecasts, weights)
     begun = _views.started(views[RAW])
     forecasts[..., ~begun] = 0.0
-    mixed = latest + _mixture.forecasts(state["mixture"], forecasts - latest)
+    mixed = latest + _mixture.forecasts(state["mixture"], forecasts - latest, weights)
     # others would make errors that a series without a unit has no measure for
     mixed[-1] = np.where(_views.constant(views[RAW]), latest, mixed[-1])
     slot = {
@@ -174,7 +177,7 @@ def issue(plan, state, calendar):
     for view, name in plan.shares.items():
         # shares that the mixtures have of what explains a part of the series, and adds it
         adds = np.where(np.isnan(forecasts), np.nan, (plan.views == view)[:, None, None])
-        slot[name] = _mixture.forecasts(state["mixture"], adds)
+        slot[name] = _mixture.forecasts(state["mixture"], adds, weights)
     if plan.trees is not None:
         lags = _trees.lags_of(state["seasons"], horizon)
         asked = _trees.snapshot(state["trees"], lags, views[RAW])
