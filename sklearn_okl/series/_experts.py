@@ -107,8 +107,8 @@ def names(experts, seasons, echoes, explaining):
     ]
     banks = "", " with slopes", " of logarithms", " without the longest season"
     alone = [f"{what} alone" for what in explaining.values()]
-    votes = f"others, drawn to earlier seasons of {seasons[0]} rows" if seasons[0] else "others"
-    return found + [f"smoothing{bank}" for bank in banks] + [votes] + alone
+    found += [f"smoothing{bank}" for bank in banks]
+    return [*found, "all others, drawn to earlier seasons", *alone]
 
 
 def draw_waves(experts, rng):

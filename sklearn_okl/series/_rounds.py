@@ -22,6 +22,7 @@ from . import (
     _far_values,
     _intervals,
     _judge,
+    _medians,
     _mixture,
     _new_seasons,
     _reached,
@@ -142,12 +143,11 @@ def issue(plan, state, calendar):
     Z = _experts.features(plan.experts, state["experts"], views, common, first)
     levels = [_views.level(view) for view in views]
     latest = levels[RAW][0]
-    forecasts = np.empty((len(plan.views), horizon, plan.n_series))
+    forecasts = np.zeros((len(plan.views), horizon, plan.n_series))
     for k, (expert, own, z) in enumerate(zip(plan.experts, state["experts"], Z, strict=True)):
         said = _delayed_ridge.forecasts(own["ridge"], z).reshape(horizon, -1)
         # who has had one value only has no unit in which anything could be said
         forecasts[k] = said * _views.deviation(views[expert.view]) + levels[expert.view][0]
-    members = _smoothing.members(state["smoothing"], horizon, latest)
     smoothed = _smoothing.mixed(state["smoothing"], horizon, latest)
     if not state["smoothing"]["seasons"]:
         smoothed[_smoothing_rates.SHORT] = np.nan  # it would say what the steady bank says
@@ -155,9 +155,9 @@ def issue(plan, state, calendar):
     again = _again.snapshot(values, latest, state["slots"], state["echoes"])
     said = [_again.of_next(values, latest, again, horizon), smoothed]
     forecasts[len(Z) : plan.of_votes] = np.concatenate(said)
-    forecasts[plan.of_votes :] = 0.0
+    voters = _votes.voters(state, horizon)
     weights = _mixture.weights_by_powers(state["mixture"])
-    forecasts[plan.of_votes] = _votes.of_next(plan, state, forecasts, weights)
+    forecasts[plan.of_votes] = _votes.of_next(plan, state, voters, forecasts, weights)
     begun = _views.started(views[RAW])
     forecasts[..., ~begun] = 0.0
     mixed = latest + _mixture.forecasts(state["mixture"], forecasts - latest, weights)
@@ -171,9 +171,10 @@ def issue(plan, state, calendar):
         "change": _views.change(views[RAW]),
         "begun": begun,
         **again,
-        "members": members,
+        "members": _smoothing.members(state["smoothing"], horizon, latest),
         "size": _intervals.sizes(state["intervals"], state["t"], state["seasons"][0]),
     }
+    slot["turns"] = _medians.drawn(state, None if plan.shares else voters, slot)
     for view, name in plan.shares.items():
         # shares that the mixtures have of what explains a part of the series, and adds it
         adds = np.where(np.isnan(forecasts), np.nan, (plan.views == view)[:, None, None])

@@ -32,24 +32,36 @@ _GAIN = 2.0  # times the mean of what they draw
 _TINY, _LEAST = 1e-6, 1e-300  # least distance over the largest: no vote is without an end
 
 
-def of_next(plan, state, F, weights):
-    """Return what is said of the next rows (H, m), from what experts say, F (E, H, m).
+def voters(state, horizon):
+    """Return values of earlier seasons (n, H, m) at the phases of the next rows, and their shares.
 
-    Of the forecaster's state the mixture, the places of seasons and the values are read. Experts
-    count for their weights (E, H, m), those that are silent, NaN, for nothing.
+    Of the forecaster's state the seasons and the values are read; None without a season.
     """
-    which, view = plan.of_series, state["views"][RAW]
-    middle = _mixture.mean_of_heard(weights[which], F[which])
-    season, values = int(state["slots"][0]), view["values"]
+    season, values = int(state["seasons"][0]), state["views"][RAW]["values"]
     n = n_voters(season, state["t"])
     if not n:
-        return middle
-    most = _FAR * _mixture.root_mean_square(state["mixture"]) * _views.deviation(view)
-    drawn = values[len(values) + _rows(season, n, len(middle))] - middle  # (n, H, m)
-    np.maximum(drawn, -most, out=drawn)
-    np.minimum(drawn, most, out=drawn)
+        return None
     shares = _shares(values[len(values) - (n + 1) * season :], season)
-    return middle + _GAIN * np.einsum("km,khm->hm", shares, drawn)
+    return values[len(values) + _rows(season, n, horizon)], shares
+
+
+def of_next(plan, state, known, F, weights):
+    """Return what is said of the next rows (H, m), from what experts say, F (E, H, m).
+
+    `known` are the voters. Experts count for their weights (E, H, m), those that are silent, NaN,
+    for nothing.
+    """
+    which = plan.of_series
+    middle = _mixture.mean_of_heard(weights[which], F[which])
+    if known is None:
+        return middle
+    values, shares = known
+    deviation = _views.deviation(state["views"][RAW])
+    most = _FAR * _mixture.root_mean_square(state["mixture"]) * deviation
+    draws = values - middle
+    np.maximum(draws, -most, out=draws)
+    np.minimum(draws, most, out=draws)
+    return middle + _GAIN * np.einsum("km,khm->hm", shares, draws)
 
 
 def n_voters(season, t):

@@ -661,7 +661,7 @@ class Forecaster:
         """What the others say of the series, moved by the votes of earlier seasons."""
         places = [k for k in range(self.of_votes()) if self.view[k] == 0 and not np.isnan(f[k])]
         middle = sum(weights[k] * f[k] for k in places) / sum(weights[k] for k in places)
-        memory, mixture, season = self.views[0][c], self.mixtures[h, c], self.slots[0]
+        memory, mixture, season = self.views[0][c], self.mixtures[h, c], self.seasons[0]
         n = min(28, min(self.t, 1024) // season - 1) if season else 0
         if n < 1:
             return middle

@@ -41,13 +41,14 @@ def test_a_vote_draws_no_farther_than_errors_are():
     F = state["origin"]["slot"]["forecasts"]
     weights = np.ones_like(F)
     middle = np.nanmean(F[plan.of_series], axis=0)
-    found = _votes.of_next(plan, state, F, weights) - middle
+    voters = _votes.voters(state, 3)
+    found = _votes.of_next(plan, state, voters, F, weights) - middle
     mean_square = state["mixture"]["mixed"][0] / state["mixture"]["weight"]
     most = 0.75 * np.sqrt(mean_square * state["views"][0]["variance"])
     assert (np.abs(found) <= 2.0 * most * (1.0 + 1e-12)).all()
     assert (np.abs(found) > 0.1 * most).any()
-    state = state | {"slots": np.zeros(3, dtype=np.int64)}
-    np.testing.assert_array_equal(_votes.of_next(plan, state, F, weights), middle)
+    assert _votes.voters(state | {"seasons": np.zeros(3, dtype=np.int64)}, 3) is None
+    np.testing.assert_array_equal(_votes.of_next(plan, state, None, F, weights), middle)
 
 
 def test_seasons_that_were_as_the_present_one_have_the_larger_vote():
