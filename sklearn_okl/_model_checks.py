@@ -43,6 +43,7 @@ from .series import (
     _far_values,
     _fixed_share,
     _intervals,
+    _medians,
     _mixture,
     _reached,
     _row_sizes,
@@ -75,6 +76,7 @@ _STARTED = (  # what parts of a state are at first, and whether others of their 
     (_intervals.start(1, 1), _intervals.is_sound),
     (_reached.start(_intervals.start(1, 1)), _reached.is_sound),
     (_skew.start(1, 1), _skew.is_sound),
+    (_medians.start(1), _medians.is_sound),
     (_row_sizes.start(0, 0, 1, 1)["intervals"], _intervals.is_sound),
 )
 _PARTS = {frozenset(part): is_sound for part, is_sound in _STARTED} | {

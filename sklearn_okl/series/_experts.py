@@ -78,7 +78,7 @@ def ridges(n_series, windows, pooled, leaving):
 
 def views_of(experts, leaving, n_seasons):
     """Return the view of each expert (E,), those that learn nothing last."""
-    simple = [RAW] * (_again.n_experts(n_seasons) + N_BANKS) + leaving
+    simple = [RAW] * (_again.n_experts(n_seasons) + N_BANKS + 1) + leaving
     return np.array([expert.view for expert in experts] + simple)
 
 
@@ -107,7 +107,8 @@ def names(experts, seasons, echoes, explaining):
     ]
     banks = "", " with slopes", " of logarithms", " without the longest season"
     alone = [f"{what} alone" for what in explaining.values()]
-    return found + [f"smoothing{bank}" for bank in banks] + alone
+    found += [f"smoothing{bank}" for bank in banks]
+    return [*found, "all others, drawn to earlier seasons", *alone]
 
 
 def draw_waves(experts, rng):

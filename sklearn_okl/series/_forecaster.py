@@ -406,8 +406,8 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
             the level 1/2, where it is the forecast then.
         """
         alpha = _intervals.checked_coverage(alpha, "alpha")
-        said, forecasts = self._asked(X_future, n_steps, _reaches_and_sides)
-        ends = _skew.quantiles(forecasts, *said, alpha)
+        said, _ = self._asked(X_future, n_steps, _middle_and_reaches)
+        ends = _skew.quantiles(*said, alpha)
         return ends[:, 0] if self._layout["is_flat"] else ends
 
     @property
@@ -564,10 +564,11 @@ def _reaches(plan, state, *asked):
     return _rounds.reaches(plan, state, *asked), _views.unit_of_intervals(state["views"][RAW])
 
 
-def _reaches_and_sides(plan, state, *asked):
-    """Return what `_skew.quantiles` needs: reaches, how they differ by side, and the units."""
+def _middle_and_reaches(plan, state, *asked):
+    """Return what `_skew.quantiles` needs: what laws are around, reaches, their sides, units."""
     reach, units = _reaches(plan, state, *asked)
-    return reach, _judge.sides(state, reach), units
+    middle = _judge.middle(state["origin"]["slot"], asked[-1])
+    return middle, reach, _judge.sides(state, reach), units
 
 
 def _whole_numbers(values):

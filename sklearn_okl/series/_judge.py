@@ -5,13 +5,13 @@ All are judged as they were issued, by the latest origins, each at its step.
 
 import numpy as np
 
-from . import _intervals, _reached, _row_sizes, _skew, _waiting
+from . import _intervals, _medians, _reached, _row_sizes, _skew, _waiting
 
 
 def start(plan):
     """Return the parts of a state before the first row."""
     horizon, m = plan.horizon, plan.n_series
-    state = start_errors(horizon, m)
+    state = start_errors(horizon, m) | {"medians": _medians.start(m)}
     if plan.knows_rows:
         state["row_sizes"] = _row_sizes.start(plan.n_ahead, plan.n_phases, horizon, m)
     return state
@@ -41,17 +41,21 @@ def learn(plan, state, x_ahead, issued, errors, size, trust):
     reach = _reached.reaches(state["reached"], size)
     if plan.knows_rows:
         _learn_row_sizes(plan, state, x_ahead, issued, errors, reach, trust)
-    learn_errors(state, state["seasons"][0], errors, size, reach, trust)
+    turns = _waiting.of_row(state["recent"], ("turns",), state["t"], plan.horizon)["turns"]
+    state["medians"] = medians = dict(state["medians"])
+    _medians.learn(medians, _medians.sizes(state), turns, errors)
+    learn_errors(state, state["seasons"][0], errors, size, reach, trust, turns[-1])
 
 
-def learn_errors(state, season, errors, size, reach, trust=1.0):
+def learn_errors(state, season, errors, size, reach, trust=1.0, off=0.0):
     """Let the parts that know errors alone learn those (H, m) of a row; the rest as above.
 
     `reach` (levels, H, m) is how far intervals reached; below 0, as `size`, where none was known.
+    Laws of sides are of errors of what was as far `off` (H, m).
     """
     t, recent, horizon = state["t"], state["recent"], len(errors)
     _intervals.learn(state["intervals"], t, season, errors, reach, trust)
-    judged = {"missed": _reached.n_missed(errors, reach), "side": _skew.bins(errors, size)}
+    judged = {"missed": _reached.n_missed(errors, reach), "side": _skew.bins(errors - off, size)}
     _waiting.write(recent, judged, t, horizon)
     before = _waiting.of_row(recent, judged, t, horizon)
     _reached.follow(state["reached"], before["missed"])
@@ -62,6 +66,12 @@ def sides(state, reach):
     """Return how reaches (levels, k, m) of the next k rows differ by side, as `_skew.sides`."""
     horizon, n_steps = state["intervals"]["size"].shape[1], reach.shape[1]
     return _skew.sides(state["skew"], horizon)[:, :n_steps]
+
+
+def middle(slot, forecasts):
+    """Return what laws are around, whose sides `sides` tells, from forecasts (k, m)."""
+    n = len(forecasts)
+    return forecasts + slot["turns"][-1, :n] * slot["change"]
 
 
 def _learn_row_sizes(plan, state, x_ahead, issued, errors, reach, trust):

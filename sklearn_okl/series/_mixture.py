@@ -95,16 +95,34 @@ def is_sound(state):
     )
 
 
-def forecasts(state, F):
+def weights_by_powers(state):
+    """Return what experts count for (E, H, m) in the first mixture."""
+    return _powers.of_series(state["errors"], state["weight"])
+
+
+def mean_of_heard(weights, F):
+    """Return the weighted mean (H, m) of forecasts (E, H, m), NaN of those that are silent."""
+    is_silent = np.isnan(F)
+    weights = np.where(is_silent, 0.0, weights)
+    return (weights * np.where(is_silent, 0.0, F)).sum(axis=0) / weights.sum(axis=0)
+
+
+def root_mean_square(state):
+    """Return the root of the mean squared errors (H, m) of the first mixture; 0 where unknown."""
+    weight = state["weight"]
+    return np.sqrt(state["mixed"][0] / np.where(weight > 0.0, weight, 1.0))
+
+
+def forecasts(state, F, weights=None):
     """Return the forecasts (4, H, m) of the mixtures from those of the experts, F (E, H, m).
 
-    Experts of which it is NaN say nothing, and count for nothing.
+    Experts of which it is NaN say nothing, and count for nothing. `weights` are those by powers,
+    where somebody knows them already.
 
     The first is the mixture by powers, then come those with regressions, then the whole.
     """
     mixed = np.empty((N_MIXTURES, *F.shape[1:]))
-    weight = state["weight"]
-    weights, F = _heard(_powers.of_series(state["errors"], weight), F)
+    weights, F = _heard(weights_by_powers(state) if weights is None else weights, F)
     mixed[0] = (weights * F).sum(axis=0)
     mixed[1:-1] = _stacked(mixed[0], state["theta"], F)
     mixed[-1] = (_shares(state) * mixed[:-1]).sum(axis=0)

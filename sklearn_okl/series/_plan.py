@@ -7,7 +7,7 @@ import numpy as np
 from .._types import Any
 from ..meta._fits import batch_model, boosted_regressor
 from . import _experts, _seasons, _trees
-from ._experts import RESIDUAL
+from ._experts import RAW, RESIDUAL
 from ._smoothing_rates import N_BANKS
 
 _MANY = 32  # series that have models of their own where nobody says
@@ -55,12 +55,22 @@ class Plan(NamedTuple):
     @property
     def of_banks(self):
         """The number of the first expert that is a bank of smoothing."""
-        return len(self.views) - N_BANKS - (self.n_views - 1)
+        return self.of_votes - N_BANKS
+
+    @property
+    def of_votes(self):
+        """The number of the expert that seasons vote on, behind all others of the series."""
+        return len(self.views) - self.n_views
+
+    @property
+    def of_series(self):
+        """Numbers of the experts that forecast the series itself, but for the votes."""
+        return np.flatnonzero(self.views[: self.of_votes] == RAW)
 
     @property
     def waiting(self):
         """Numbers of the experts whose forecasts wait for their rows: others' are told again."""
-        return np.r_[: len(self.experts), self.of_banks : self.of_banks + N_BANKS]
+        return np.r_[: len(self.experts), self.of_banks : self.of_votes + 1]
 
     @property
     def n_views(self):

@@ -22,6 +22,7 @@ from . import (
     _far_values,
     _intervals,
     _judge,
+    _medians,
     _mixture,
     _new_seasons,
     _reached,
@@ -32,6 +33,7 @@ from . import (
     _static,
     _trees,
     _views,
+    _votes,
     _waiting,
 )
 from ._experts import RAW, RESIDUAL
@@ -141,23 +143,24 @@ def issue(plan, state, calendar):
     Z = _experts.features(plan.experts, state["experts"], views, common, first)
     levels = [_views.level(view) for view in views]
     latest = levels[RAW][0]
-    forecasts = np.empty((len(plan.views), horizon, plan.n_series))
+    forecasts = np.zeros((len(plan.views), horizon, plan.n_series))
     for k, (expert, own, z) in enumerate(zip(plan.experts, state["experts"], Z, strict=True)):
         said = _delayed_ridge.forecasts(own["ridge"], z).reshape(horizon, -1)
         # who has had one value only has no unit in which anything could be said
         forecasts[k] = said * _views.deviation(views[expert.view]) + levels[expert.view][0]
-    members = _smoothing.members(state["smoothing"], horizon, latest)
     smoothed = _smoothing.mixed(state["smoothing"], horizon, latest)
     if not state["smoothing"]["seasons"]:
         smoothed[_smoothing_rates.SHORT] = np.nan  # it would say what the steady bank says
     values = views[RAW]["values"]
     again = _again.snapshot(values, latest, state["slots"], state["echoes"])
     said = [_again.of_next(values, latest, again, horizon), smoothed]
-    forecasts[len(Z) : plan.of_banks + _smoothing_rates.N_BANKS] = np.concatenate(said)
-    forecasts[plan.of_banks + _smoothing_rates.N_BANKS :] = 0.0
+    forecasts[len(Z) : plan.of_votes] = np.concatenate(said)
+    voters = _votes.voters(state, horizon)
+    weights = _mixture.weights_by_powers(state["mixture"])
+    forecasts[plan.of_votes] = _votes.of_next(plan, state, voters, forecasts, weights)
     begun = _views.started(views[RAW])
     forecasts[..., ~begun] = 0.0
-    mixed = latest + _mixture.forecasts(state["mixture"], forecasts - latest)
+    mixed = latest + _mixture.forecasts(state["mixture"], forecasts - latest, weights)
     # others would make errors that a series without a unit has no measure for
     mixed[-1] = np.where(_views.constant(views[RAW]), latest, mixed[-1])
     slot = {
@@ -168,13 +171,14 @@ def issue(plan, state, calendar):
         "change": _views.change(views[RAW]),
         "begun": begun,
         **again,
-        "members": members,
+        "members": _smoothing.members(state["smoothing"], horizon, latest),
         "size": _intervals.sizes(state["intervals"], state["t"], state["seasons"][0]),
     }
+    slot["turns"] = _medians.drawn(state, None if plan.shares else voters, slot)
     for view, name in plan.shares.items():
         # shares that the mixtures have of what explains a part of the series, and adds it
         adds = np.where(np.isnan(forecasts), np.nan, (plan.views == view)[:, None, None])
-        slot[name] = _mixture.forecasts(state["mixture"], adds)
+        slot[name] = _mixture.forecasts(state["mixture"], adds, weights)
     if plan.trees is not None:
         lags = _trees.lags_of(state["seasons"], horizon)
         asked = _trees.snapshot(state["trees"], lags, views[RAW])

@@ -96,7 +96,7 @@ def _numbers(state):
 def heard(state):
     """Return the origin without forecasts of what is silent, which are no numbers."""
     origin, slot = state["origin"], state["origin"]["slot"]
-    first = len(slot["forecasts"]) - N_BANKS - len(state["views"]) + 1
+    first = len(slot["forecasts"]) - N_BANKS - len(state["views"])
     silent = first - _echoes.N_ECHOES + np.flatnonzero(state["echoes"] == 0)
     if not state["smoothing"]["seasons"]:
         silent = np.append(silent, first + SHORT)

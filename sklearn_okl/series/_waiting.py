@@ -18,7 +18,7 @@ SPARE = 8  # rows between two copies of what waits; more take more room
 
 # steps are the axis -2 of these
 _OF_STEPS = {"forecasts", "mixed", "columns_share", "trees_share", "size", "missed", "members"}
-_OF_STEPS |= {"side", "rows_radii", "rows_size", "rows_shares", "theta"}
+_OF_STEPS |= {"side", "rows_radii", "rows_size", "rows_shares", "theta", "turns"}
 
 
 def start(slot, horizon):

@@ -550,7 +550,7 @@ class Forecaster:
         self.ahead, self.now = ([Memory() for _ in range(n)] for n in (n_ahead, n_now))
         self.experts, self.ridges, self.origins = experts, {}, []
         self.far = [FarValues() for _ in range(n_series)]
-        n_simple, self.echoes = len(self.seasons) + 8, [0, 0]
+        n_simple, self.echoes = len(self.seasons) + 9, [0, 0]
         self.steps = sorted({round(x) - 1 for x in np.geomspace(1, horizon, 8)})
         self.members = [self.bank_members(horizon) for _ in range(n_series)]
         self.view = [e[0] for e in experts] + [0] * n_simple + list(range(1, 1 + explained))
@@ -646,7 +646,36 @@ class Forecaster:
             for v, fits in zip(self.views[0], self.trees, strict=True)
         ]
         origin["mixtures"] = Mixture.now(self.mixtures, self.H, self.m)
+        for h in range(self.H):
+            for c in range(self.m):
+                if origin["begun"][c]:
+                    issued, f = origin["mixtures"][h, c], origin["forecasts"][h, c]
+                    f[self.of_votes()] = self.voted(h, c, issued[0], f)
         return origin
+
+    def of_votes(self):
+        """The place of the expert that seasons vote on."""
+        return len(self.view) - len(self.views)
+
+    def voted(self, h, c, weights, f):
+        """What the others say of the series, moved by the votes of earlier seasons."""
+        places = [k for k in range(self.of_votes()) if self.view[k] == 0 and not np.isnan(f[k])]
+        middle = sum(weights[k] * f[k] for k in places) / sum(weights[k] for k in places)
+        memory, mixture, season = self.views[0][c], self.mixtures[h, c], self.seasons[0]
+        n = min(28, min(self.t, 1024) // season - 1) if season else 0
+        if n < 1:
+            return middle
+        most = 0.75 * np.sqrt(mixture.mixed[0] / (mixture.weight or 1.0) * memory.variance)
+        lags = range(1, season + 1)
+        far = [
+            np.mean([abs(memory.back(lag) - memory.back(lag + k * season)) for lag in lags])
+            for k in range(1, n + 1)
+        ]
+        far = [one + 1e-6 * max(far) + 1e-300 for one in far]
+        votes = [0.9**k / (one / min(far)) ** 2 for k, one in enumerate(far)]
+        at = [memory.back(k * season - h % season) for k in range(1, n + 1)]
+        draws = [min(max(value - middle, -most), most) for value in at]
+        return middle + 2 * sum(v * d for v, d in zip(votes, draws, strict=True)) / sum(votes)
 
     def tree_lags(self):
         """How many rows ago values are that trees see."""
@@ -923,7 +952,7 @@ class Forecaster:
     def begin_smoothing(self, lengths, rows, again):
         """Let members begin on seasons, and mixtures hear what they would have been worth."""
         before = self.members[0][0].lengths
-        banks = np.arange(4) + len(self.view) - 4 - (len(self.views) - 1)
+        banks = np.arange(4) + self.of_votes() - 4
         changed = [0, 1, 2, 3]
         if sorted(lengths)[:-1] == sorted(before) != sorted(lengths):  # one more, the longest
             self.exchange(banks[0], banks[3])
