@@ -15,7 +15,7 @@ as revealed by naturally occurring analogues", Journal of the Atmospheric Scienc
 bounded sum is a step of an M-estimate of location that begins with what others say (P. J. Huber,
 "Robust estimation of a location parameter", Annals of Mathematical Statistics 35(1), 1964): no
 linear mixture of experts on the same rows has it. :math:`\bar f` is the mixture by powers of all
-other experts of the series. Without a season that has been seen twice it is all that is said.
+other experts of the series. Without a season that has been seen thrice it is all that is said.
 """
 
 from functools import cache
@@ -25,7 +25,7 @@ import numpy as np
 from . import _mixture, _seasons, _views
 from ._experts import RAW
 
-_MOST = 28  # seasons that vote
+_FEWEST, _MOST = 2, 14  # seasons that vote: of a single one nothing tells how like it is
 _DECAY = 0.9  # of their votes, per season
 _FAR = 0.75  # root mean squared errors that one draws at most
 _GAIN = 2.0  # times the mean of what they draw
@@ -66,8 +66,8 @@ def of_next(plan, state, known, F, weights):
 
 def n_voters(season, t):
     """Return how many seasons of some length vote after t rows; 0 without a season."""
-    rows = min(t, _seasons.N_ROWS)
-    return min(rows // season - 1, _MOST) if 0 < 2 * season <= rows else 0
+    n = min(t, _seasons.N_ROWS) // season - 1 if season else 0
+    return min(n, _MOST) if n >= _FEWEST else 0
 
 
 def _shares(values, season):

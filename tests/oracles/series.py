@@ -662,8 +662,8 @@ class Forecaster:
         places = [k for k in range(self.of_votes()) if self.view[k] == 0 and not np.isnan(f[k])]
         middle = sum(weights[k] * f[k] for k in places) / sum(weights[k] for k in places)
         memory, mixture, season = self.views[0][c], self.mixtures[h, c], self.seasons[0]
-        n = min(28, min(self.t, 1024) // season - 1) if season else 0
-        if n < 1:
+        n = min(14, min(self.t, 1024) // season - 1) if season else 0
+        if n < 2:
             return middle
         most = 0.75 * np.sqrt(mixture.mixed[0] / (mixture.weight or 1.0) * memory.variance)
         lags = range(1, season + 1)
