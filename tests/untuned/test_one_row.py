@@ -368,6 +368,23 @@ def test_what_a_row_has_written_are_numbers(budget, part, name, at_once, monkeyp
     assert_alike(before, model._state)
 
 
+@pytest.mark.parametrize(
+    ("part", "name"),
+    [
+        (lambda state: state["boosting"]["bank"]["experts"], "theta"),
+        (lambda state: state["boosting"]["mixture"], "regrets"),
+    ],
+)
+def test_what_a_row_has_written_of_a_chain_are_numbers(part, name, monkeypatch):
+    model, X, y = begun(budget="balanced", n_known=130)
+    assert model._state["boosting"]
+    before = copy.deepcopy(model._state)
+    monkeypatch.setattr(ExpertsRow, "teach", spoilt(part, name))
+    with pytest.raises(ValueError, match="overflowed"):
+        model.partial_fit(X[:1], y[:1])
+    assert_alike(before, model._state)
+
+
 def test_a_row_that_failed_after_it_was_asked_for_leaves_nothing(monkeypatch):
     model, X, y = begun()
     other = copy.deepcopy(model)

@@ -90,6 +90,16 @@ class Boosting:
         if known is not None:
             corrections.teach_row(state["mixture"], known, F, u, weight)
 
+    def written(self, state):
+        """Return the arrays that a row has written, but for those of the matrices."""
+        experts = state["bank"]["experts"]
+        parts = [experts[name] for name in ("theta", "b", "squares")]
+        return parts + corrections.written(state["mixture"])
+
+    def are_finite(self, state):
+        """Tell whether the matrices of the kernels are."""
+        return state["bank"]["experts"]["inverse"].is_finite
+
     def lines(self, state):
         """Return the weights (q, L) that the kernels of the links have in what is answered."""
         room = len(state["bank"]["members"])

@@ -106,22 +106,26 @@ class ExpertsRow:
     def writes_all(self):
         """Whether nobody but this row has learnt, beside or behind it."""
         state = self.state
-        others = state["boosting"], state.get("sizes"), state["former"]
+        others = state.get("sizes"), state["former"]
         return not any(others) and not any(state[name]["twin"] for name in ("anew", "beside"))
 
     @property
     def is_finite(self):
         """Whether all that it writes is: of experts, their inputs and their mixture."""
         state, parts = self.state, (self.inputs, self.of_banks, self.mixture)
-        written = [state["losses"], state["masses"]]
+        written, kind = [state["losses"], state["masses"]], self.experts.kind
+        are_finite = self.of_banks.is_finite and self.mixture.is_finite
+        if state["boosting"]:
+            written += kind.boosting.written(state["boosting"])
+            are_finite = are_finite and kind.boosting.are_finite(state["boosting"])
         if state["cells"]:
-            written += self.experts.kind.cells.written(state["cells"])
+            written += kind.cells.written(state["cells"])
         if state["near"]:
-            written += self.experts.kind.neighbours.written(state["near"])
+            written += kind.neighbours.written(state["near"])
         for part in parts:
             written += part.written
         total = float(np.add.reduce(np.concatenate(written, axis=None)))
-        return isfinite(total) and self.of_banks.is_finite and self.mixture.is_finite
+        return isfinite(total) and are_finite
 
     def ask(self, X):
         """Return the forecasts (q,) of a row X (1, d); None where it is not plain.
