@@ -259,7 +259,7 @@ def bad_calls():
         "number of series cannot change": lambda m: m.partial_fit(y[["a"]][now], X[now]),
         "same series in the same order": lambda m: m.partial_fit(y[["b", "a"]][now], X[now]),
         "X is missing": lambda m: m.partial_fit(y[now]),
-        "X has 1 columns": lambda m: m.partial_fit(y[now], X[["price"]][now]),
+        "X has 1 column,": lambda m: m.partial_fit(y[now], X[["price"]][now]),
         "columns in the same order": lambda m: m.partial_fit(y[now], wrong[now]),
         "X has 3 rows, but y has 5": lambda m: m.partial_fit(y[now], X[ahead]),
         "indexes of y and X differ": lambda m: m.partial_fit(y[now], X[41:46]),
