@@ -12,6 +12,7 @@ _FEWEST = 6  # values of which some are equal, if there are but a few numbers
 _REPEATED = 3.0  # log odds that two values differ, up to which they come again and again
 _RIDGE = 0.1  # of the regression that may explain them
 _UNEXPLAINED = 0.5  # share of their squares that rows which explain them leave
+_EQUAL = 0.5  # and of that where all are one number, as what stands for none is
 _OF_MEAN = 0.75  # and of what the mean of all others leaves, which explains half of what is common
 _CLIP = 5.0  # standard deviations of a column
 _LATEST = 128  # rows taken for faults, and rows, by which it is told whether they are explained
@@ -147,7 +148,8 @@ def explain(X, y, faulty):
 
     Each run of these is forecast by a ridge regression on all other rows, with a linear and a
     Gaussian kernel, and by the mean of these: from them both know nothing of the faults. Gaps count
-    as the mean of their column; no columns explain nothing.
+    as the mean of their column; no columns explain nothing. Runs of one number may come in like
+    rows by chance, as three runs at one time of the day: they are to be explained better.
     """
     if not X.shape[1]:
         return False
@@ -171,7 +173,8 @@ def explain(X, y, faulty):
         mean = (total - far[run].sum()) / max(len(far) - (high - low), 1)
         left += np.square(np.linalg.solve(inverse[run, run], (inverse @ far)[run])).sum()
         of_mean += np.square(far[run] - mean).sum()
-    return bool(left < min(_UNEXPLAINED * np.square(far[faulty]).sum(), _OF_MEAN * of_mean))
+    share = _UNEXPLAINED * (1.0 if np.ptp(y[faulty]) > 0.0 else _EQUAL)
+    return bool(left < min(share * np.square(far[faulty]).sum(), _OF_MEAN * of_mean))
 
 
 def are_explained(X, y, faulty):

@@ -281,3 +281,31 @@ def test_a_column_that_says_when_a_machine_is_off(seed):
     late = np.cumsum(np.diff(off, prepend=0) > 0) > 3  # a machine has been off three times
     losses = [np.square(one - y)[late].mean() for one in forecasts]
     assert losses[0] < 1.5 * losses[1]
+
+
+def test_three_runs_of_one_number_at_one_time_of_the_day_are_faults():
+    """Rows were said to explain them, and the thirty that followed were believed."""
+    kind = {"base": "series", "value": -9999.0, "share": 0.02, "length": 4.0}
+    stream = make_faulty_stream(3000, random_state=7, **kind)
+    X, y, faulty = (part[:600] for part in (stream.data, stream.target, stream.faulty))
+    model = OnlineKernelRegressor(budget="fast", random_state=7)
+    missed = np.abs(model.prequential_predict(X, y) - y)[~faulty]
+    assert missed[200:].max() < 10.0  # it was 2 793
+    assert model.n_faulty_ == faulty.sum()
+
+
+@pytest.mark.parametrize("n_runs", [2, 3])
+def test_rows_explain_equal_numbers_that_a_column_shows_but_none_by_chance(n_runs):
+    explained = np.zeros((2, 60))
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        stream = make_faulty_stream(520, base="series", share=1e-4, random_state=seed)
+        X, faulty = stream.data, np.zeros(520, dtype=bool)
+        for first in [*rng.choice(np.arange(40, 500, 12), n_runs - 1, replace=False), 519]:
+            faulty[first : first + rng.geometric(0.25)] = True
+        y = np.where(faulty, -9999.0, stream.target)
+        shown = np.column_stack([X, faulty])
+        explained[:, seed] = [_faults.are_explained(one, y, faulty) for one in (X, shown)]
+    by_chance, by_column = explained.mean(axis=1)
+    assert by_chance <= 0.04
+    assert by_column >= 0.9
