@@ -173,7 +173,7 @@ def explain(X, y, faulty):
         mean = (total - far[run].sum()) / max(len(far) - (high - low), 1)
         left += np.square(np.linalg.solve(inverse[run, run], (inverse @ far)[run])).sum()
         of_mean += np.square(far[run] - mean).sum()
-    share = _UNEXPLAINED * (1.0 if np.ptp(y[faulty]) > 0.0 else _EQUAL)
+    share = _UNEXPLAINED * (1.0 if len(np.unique(y[faulty])) > 1 else _EQUAL)
     return bool(left < min(share * np.square(far[faulty]).sum(), _OF_MEAN * of_mean))
 
 
