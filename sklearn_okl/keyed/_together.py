@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..conformal import QuantileDistribution
 from ..untuned import OnlineKernelRegressor
 from ..untuned.many import FIRST, Kept, distribute_together, forecast_together, learn_together
 
@@ -9,6 +10,11 @@ _FEWEST = 4  # keys that are worth the calls of one
 _TOGETHER = 32  # keys that make a round worth its calls, however many rows each has
 _LONG = 8  # rows of a key that cost as much in a call of their own as in rounds of so many keys
 _VERBS = "partial_fit", "prequential_predict"
+# what is asked of the distributions of small models together
+_OF_LAWS = {
+    "predict_quantiles": QuantileDistribution.ppf,
+    "predict_interval": QuantileDistribution.interval,
+}
 
 
 def may_learn_together(estimator, call, verb):
@@ -37,37 +43,22 @@ def answer_in_one(estimator, verb, given, asked, models, X, lives, answers):
     Those are the ones `asked` before, and others of which all rows are ordinary.
     """
     there = np.flatnonzero(np.repeat(~asked, np.diff(lives.starts)))
-    may_be = _is_small(estimator) and verb in _ASKED and _are_numbers(X)
+    is_known = verb == "predict" or verb in _OF_LAWS
+    may_be = _is_small(estimator) and is_known and _are_numbers(X)
     if not may_be or len(there) < _FEWEST:
         return asked
     rows, left = lives.order[there], np.zeros(len(lives.order), dtype=bool)
     of_rows = np.repeat(models, np.diff(lives.starts))[there].tolist()
-    found, said = _ASKED[verb](of_rows, X[rows], *given)
+    if verb == "predict":
+        found, said = forecast_together(of_rows, X[rows])
+        said = said[found]
+    else:
+        found, laws = distribute_together(of_rows, X[rows])
+        said = _OF_LAWS[verb](laws, *given)
+    if not found.any():  # models of several targets, whose answers have other shapes, take no part
+        return asked
     answers[rows[found]], left[there] = said, ~found
     return asked | ~np.logical_or.reduceat(left, lives.starts[:-1])
-
-
-def _predict(known, X):
-    found, forecasts = forecast_together(known, X)
-    return found, forecasts[found]
-
-
-def _predict_quantiles(known, X, alpha):
-    found, law = distribute_together(known, X)
-    return found, law.ppf(alpha)
-
-
-def _predict_interval(known, X, levels):
-    found, law = distribute_together(known, X)
-    return found, law.interval(levels)
-
-
-# what small models answer together
-_ASKED = {
-    "predict": _predict,
-    "predict_quantiles": _predict_quantiles,
-    "predict_interval": _predict_interval,
-}
 
 
 def learn_in_rounds(call, teach):

@@ -252,3 +252,15 @@ def test_intervals_and_quantiles_are_those_of_separate_models(seed, monkeypatch)
     )
     model.predict_interval(rows, keys=of)
     assert 1 <= len(calls) < 10  # those of rows that are far off, and of keys in doubt
+
+
+def test_models_of_several_targets_are_asked_one_by_one():
+    keys, X, y = stream(n=240, n_keys=8)
+    Y = np.column_stack([y, X[:, 1]])
+    model = KeyedRegressor(tiny(), prior=None).fit(X, Y, keys=keys)
+    rows, of = X[:12], keys[:12]
+    for verb in ("predict", "predict_interval", "predict_quantiles"):
+        found = getattr(model, verb)(rows, keys=of)
+        of_each = zip(of.tolist(), rows[:, None], strict=True)
+        expected = [getattr(model.model_of(key), verb)(row) for key, row in of_each]
+        assert_allclose(found, np.concatenate(expected), rtol=1e-9)
