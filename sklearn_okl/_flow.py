@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures
 from sklearn.utils import _safe_indexing, get_tags
 
+from ._sentences import counted
 from .base import OnlineTransformer, _copied, twin
 
 _MANY = 1024  # rows with which transformers begin
@@ -190,7 +191,7 @@ def _begin(transformer, X, y, way, n):
             return _begin(transformer, X, y, way, X.shape[0])
         if _wants_more(transformer, X, y, n):
             raise ValueError(
-                f"{type(transformer).__name__} cannot begin with {n} row{'s' * (n > 1)}: {error} "
+                f"{type(transformer).__name__} cannot begin with {counted(n, 'row')}: {error} "
                 "Give StreamingPipeline(..., warmup=n), for it to begin with the first n rows, as "
                 "many as it wants; or update='batch', and a first batch of as many."
             ) from error

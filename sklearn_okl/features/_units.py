@@ -219,9 +219,13 @@ class RunningUnits:
         if state["n_first"] < self.block:  # no step is usual yet, but some columns stand still
             moves, n_before = self._first_steps(state, X, before)
             still = state["n_steps"] + np.cumsum(moves, axis=0) - moves
-            few = self.rare / 2.0 / self.block * n_before
-            far |= moves & (still <= few) & (n_before >= self.fewest)
+            far |= self.step_at_last(moves, still, n_before)
         return far.any(axis=1)
+
+    def step_at_last(self, moves, n_steps, n_before):
+        """Tell where columns that move have stood still for nearly all rows of the first block."""
+        few = self.rare / 2.0 / self.block * n_before
+        return moves & (n_steps <= few) & (n_before >= self.fewest)
 
     def _first_steps(self, state, X, before):
         """Return where columns that have units step, and the number of rows before each row."""

@@ -113,8 +113,9 @@ def remember(doubts, t, values, row, is_doubted):
             _take_for_none(doubts, k, row[k : k + 1])
         else:
             _take_for_value(doubts, k, row[k])
-    for k in np.flatnonzero(begins & _come_evenly(doubts)):
-        _take_for_value(doubts, k, row[k])
+    if begins.any():
+        for k in np.flatnonzero(begins & _come_evenly(doubts)):
+            _take_for_value(doubts, k, row[k])
 
 
 def review(doubts, m, row, calendar, is_fault, nones, seasons=()):

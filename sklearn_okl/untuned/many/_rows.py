@@ -83,10 +83,8 @@ class ManyRows:
 
     def _first_steps(self):
         """Tell which values of young columns (Y, d) step after they have stood still."""
-        young, units = self.young, self.units
-        moves, n_before = self._moves(), self.n_first[young, None]
-        few = units.rare / 2.0 / units.block * n_before
-        return moves & (self.rows["n_steps"][young] <= few) & (n_before >= units.fewest)
+        n_steps, n_before = self.rows["n_steps"][self.young], self.n_first[self.young, None]
+        return self.units.step_at_last(self._moves(), n_steps, n_before)
 
     def _moves(self):
         return self.rows["last"][self.young] != self.X[self.young]
