@@ -41,7 +41,8 @@ class KeyedRegressor(RegressorMixin, Keyed):
     and no others, in order. The forecasts are those of as many separate models, however the stream
     is cut into calls. None as estimator is ``VAWRegressor(forecaster="ridge",
     fit_intercept=True)``, which takes features as they come: scale them to moderate size. Where the
-    estimator takes targets of NaN, such rows are forecast, and teach nothing.
+    estimator itself takes targets of NaN, as those without tuning do, such rows are forecast, and
+    teach nothing; a pipeline of it does not.
 
     See Also
     --------
@@ -231,11 +232,13 @@ class KeyedRegressor(RegressorMixin, Keyed):
     def _targets(self, y, classes, is_start):
         if not is_plain(y, 1):
             refuse_other_targets(y)
+            # of a pipeline transformers would learn rows of keys of whom nothing else is known yet
+            takes_missing = getattr(self._unfitted(), "_allow_nan_targets", False)
             y = check_array(
                 y,
                 dtype=np.float64,
                 ensure_2d=False,
-                ensure_all_finite="allow-nan" if self._takes_missing_targets() else True,
+                ensure_all_finite="allow-nan" if takes_missing else True,
                 input_name="y",
                 estimator=self,
             )

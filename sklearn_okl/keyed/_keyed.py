@@ -154,13 +154,6 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         tags.target_tags.single_output = True
         return tags
 
-    def _takes_missing_targets(self):
-        """Tell whether rows of which the target is NaN are only forecast, by the last step."""
-        inner = self._unfitted()
-        while hasattr(inner, "steps"):
-            inner = inner.steps[-1][1]
-        return getattr(inner, "_allow_nan_targets", False)
-
     @property
     def keys_(self) -> list:
         """The keys that are kept."""

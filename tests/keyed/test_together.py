@@ -11,7 +11,14 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 
 from benchmarks.fleet_tiny import n_bytes
-from sklearn_okl import KeyedRegressor, OnlineKernelRegressor, Store, VAWRegressor
+from sklearn_okl import (
+    KeyedRegressor,
+    OnlineKernelRegressor,
+    RunningStandardScaler,
+    Store,
+    VAWRegressor,
+    make_streaming_pipeline,
+)
 from sklearn_okl.untuned.many import Kept
 
 N_KEYS = 40
@@ -224,8 +231,9 @@ def test_rows_of_missing_targets_are_only_forecast(prior):
     assert len(given.keys_) == 6
     row = [[9.0, 1.0, 0.0]]
     assert_allclose(given.predict(row), left_out.predict(row), rtol=1e-9)
-    with pytest.raises(ValueError, match="contains NaN"):
-        KeyedRegressor(VAWRegressor(), key=0).fit(X, asked)
+    for other in (VAWRegressor(), make_streaming_pipeline(RunningStandardScaler(), small)):
+        with pytest.raises(ValueError, match="contains NaN"):
+            KeyedRegressor(other, key=0).fit(X, asked)
 
 
 @pytest.mark.parametrize("seed", range(2))
