@@ -219,10 +219,10 @@ class RunningUnits:
         if state["n_first"] < self.block:  # no step is usual yet, but some columns stand still
             moves, n_before = self._first_steps(state, X, before)
             still = state["n_steps"] + np.cumsum(moves, axis=0) - moves
-            far |= self.step_at_last(moves, still, n_before)
+            far |= self._step_at_last(moves, still, n_before)
         return far.any(axis=1)
 
-    def step_at_last(self, moves, n_steps, n_before):
+    def _step_at_last(self, moves, n_steps, n_before):
         """Tell where columns that move have stood still for nearly all rows of the first block."""
         few = self.rare / 2.0 / self.block * n_before
         return moves & (n_steps <= few) & (n_before >= self.fewest)

@@ -84,7 +84,7 @@ class ManyRows:
     def _first_steps(self):
         """Tell which values of young columns (Y, d) step after they have stood still."""
         n_steps, n_before = self.rows["n_steps"][self.young], self.n_first[self.young, None]
-        return self.units.step_at_last(self._moves(), n_steps, n_before)
+        return self.units._step_at_last(self._moves(), n_steps, n_before)
 
     def _moves(self):
         return self.rows["last"][self.young] != self.X[self.young]
