@@ -58,8 +58,9 @@ def stand_for_none(y, in_long_runs=False):
 
     One comes again and again, in short runs, if not in most rows, and lies apart from all others,
     if not as far as a single fault does. In long runs it may be a state of its own, and so may 0,
-    which what is off reads, where it comes often. Any other number that comes seldom is none, if
-    that is asked for: where values hardly ever repeat, a state would have noise.
+    which what is off reads, where it comes often. Where values hardly ever repeat a state would
+    have noise: there one that comes seldom is none if it is beyond all others, or if that is
+    asked for.
     """
     found, counts = np.unique(y, return_counts=True)
     numbers = []
@@ -70,11 +71,13 @@ def stand_for_none(y, in_long_runs=False):
         n_runs = len(runs(same)[0])
         # runs are twice as long as by chance at most
         is_short, has_come_again = 2 * n_runs >= count * np.mean(~same), n_runs >= _ALIKE
-        is_state = not in_long_runs or number == 0.0 or 4 * count > len(y)
+        is_often = 4 * count >= len(y)
+        is_beyond = not is_often and lies_beyond(number, y[~same])
+        is_state = is_often or not (in_long_runs or is_beyond) or number == 0.0
         is_state = is_state or not seldom_repeat(y, number)
         if not is_short and (is_state or (same[-1] and not has_come_again)):
             continue
-        least = _OFF if is_short or has_come_again else _FAR_OFF
+        least = _OFF if is_short or has_come_again or is_beyond else _FAR_OFF
         n_farther = np.count_nonzero(~same) // _ONE_IN if in_long_runs else 0
         if _lies_apart(number, y[~same], least, n_farther):
             numbers.append(number)
@@ -122,6 +125,16 @@ def seldom_repeat(values, but, odds=_REPEATED):
     """
     n_equal = np.count_nonzero((values[1:] == values[:-1]) & (values[1:] != but))
     return _are_rare(n_equal, len(values), odds)
+
+
+def lies_beyond(number, values):
+    """Tell whether a number lies beyond values (n,), and beyond 0, which what is off reads.
+
+    It is as far again from their middle as the farthest of these.
+    """
+    lowest, highest = min(np.min(values), 0.0), max(np.max(values), 0.0)
+    with np.errstate(over="ignore"):
+        return bool(abs(number - 0.5 * (lowest + highest)) > highest - lowest)
 
 
 def comes_again(number, n_before, values, odds=_REPEATED):

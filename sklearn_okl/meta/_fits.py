@@ -122,12 +122,18 @@ def single_fit(trees):
     return trees._unfitted() if isinstance(trees, Refitted) else trees
 
 
+def takes_weights(trees):
+    """Tell whether the `fit` of a batch model takes weights of rows, or there is none."""
+    model = single_fit(trees)
+    return model is None or has_fit_parameter(model, "sample_weight")
+
+
 def check_takes_weights(trees, kind):
     """Refuse weights of rows if there is a batch model, of some kind, whose `fit` takes none."""
-    model = single_fit(trees)
-    if model is not None and not has_fit_parameter(model, "sample_weight"):
+    if not takes_weights(trees):
+        name = type(single_fit(trees)).__name__
         raise ValueError(
-            f"The rows have weights, but {type(model).__name__} in 'trees' has a 'fit' that takes "
+            f"The rows have weights, but {name} in 'trees' has a 'fit' that takes "
             f"no sample_weight. Give another {kind}, or leave the weights out."
         )
 

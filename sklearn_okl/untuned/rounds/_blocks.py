@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import theilslopes
 
 from ._deviations import MAD, median
-from ._nones import are_known
+from ._nones import are_known, are_none
 from ._target_units import FARTHEST, UNITS, unit
 
 LEARNT = "what stands for none was learnt"  # and other reasons for which a model begins anew
@@ -38,7 +38,7 @@ def judge_doubts(fence, state, t):
     elif len(rows) < fence.window or rows[:, 4].mean() < fence.most:
         return None
     else:
-        line = _end_block(fence, state)
+        line = _end_block(fence, state, t)
     if line is None:
         return None
     block, state["block"] = rows[::-1, 0].copy(), state["block"][:0]
@@ -103,7 +103,7 @@ def judge_block(fence, state, t):
     line = _unit_of_levels(fence, state) if judged and state["restless"] else None
     block = state["block"][::-1, 5 * (line is not None)].copy()
     if judged and line is None:
-        line = _end_block(fence, state)
+        line = _end_block(fence, state, t)
     state["n_moves"], state["missed"] = 0, 0.0
     state["block"] = state["block"][:0]
     state["level"] = float(median(block))
@@ -223,9 +223,13 @@ def size_so_far(state, limit):
     return _size(errors, limit) if len(errors) >= _FEW else 0.0
 
 
-def _end_block(fence, state):
+def _end_block(fence, state, t):
     """Return level and slope of the line if level or unit have changed, else None."""
-    u, forecasts, references, distances, in_doubt, _ = state["block"][-fence.window :].T
+    rows = state["block"][-fence.window :]
+    are_nones = are_none(state, rows[:, 0])
+    if 2 * np.count_nonzero(are_nones) > len(rows):
+        return _stands_for_good(fence, state, t, rows[-1, 0]) if are_nones[-1] else None
+    u, forecasts, references, distances, in_doubt, _ = rows[~are_nones].T
     most = in_doubt.mean() >= fence.most
     if most and median(np.abs(u)) == FARTHEST:
         return 0.0, FARTHEST  # the unit was next to nothing
@@ -250,12 +254,23 @@ def _end_block(fence, state):
     return _line(fence, u, references, state["usual"])
 
 
+def _stands_for_good(fence, state, t, none):
+    """Return the line to what stands for none and came in most of all rows; None before."""
+    is_near = abs(none) <= fence.level * state["usual"]
+    return None if is_near or 2 * state["n_faulty"] <= t - state["since"] else (float(none), 1.0)
+
+
 def _move(fence, state, line, block):
     """Let targets on a line through the old ones count as these; return a block of them.
 
     Where that is another unit it is doubted as the largest errors are: columns may have changed.
+    Where it is what stands for none nothing is learnt there, and the level may return at once.
     """
     level, slope = line
+    if slope == 1.0 and are_none(state, level):
+        state["origin"] += level * unit(state)
+        state["dispute"], state["moved"] = np.zeros(4), np.array([level, FARTHEST, 0.0])
+        return block - level
     state["origin"] += level * unit(state)
     state["unit"] = float(np.clip(slope * unit(state), *UNITS))
     state["level"] = (state["level"] - level) / slope

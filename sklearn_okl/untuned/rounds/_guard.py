@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...base import _copied
+from ...meta._fits import batch_model, takes_weights
 from ..experts._experts import ages_of
 from ..rows._codes import codes_of
 from ..rows._layout import MAYBE
@@ -244,6 +245,7 @@ class Guard(NoGuard):
             row = None
         if self.alone and t:
             taught, moves = self._meet(state, X, y, u, least, units[0], row)
+            weights = self._weights_of_none(guards, u[0], weights)
         elif not self.alone and self.beside and not call.stands_at(t):
             keep(state, self.snapshot)
         forecasts, references, experts = self._learn_rows(state, X, taught, weights, row)
@@ -352,6 +354,14 @@ class Guard(NoGuard):
             off = (u[0] - asked[0]) * units
             self.trust.begin(self.beside, state["t"], twin, usual, off, bool(strange[0]))
         return taught[None] - moves, moves
+
+    def _weights_of_none(self, guards, u, weights):
+        """Return the weights of a row, which is none where all its targets (q,) stand for none."""
+        are_none = map(_nones.are_none, guards, u.tolist())
+        if not all(one or guard["stuck"] for one, guard in zip(are_none, guards, strict=True)):
+            return weights
+        trees = batch_model(self.model.trees, self.model._of_trees.boosted)
+        return np.zeros(1) if takes_weights(trees) else weights
 
     def _asked(self, state, X, row):
         """Return forecasts, those of experts without lags, and whether the row is strange."""

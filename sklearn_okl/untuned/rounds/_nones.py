@@ -10,7 +10,7 @@ near enough for a value, only a model that begins anew does not know.
 import numpy as np
 
 from ...features import _faults
-from ._target_units import in_units
+from ._target_units import in_units, unit
 
 _N_MARKS = 16  # latest far targets among which one that comes again is looked for
 LARGEST = 1e150  # that is remembered: its square is finite
@@ -55,6 +55,14 @@ def are_none(state, u):
 def came_as_none(states, y):
     """Tell which targets (n, q), as they came, stand for none."""
     return np.stack([np.isin(y[:, j], state["nones"]) for j, state in enumerate(states)], axis=1)
+
+
+def blanked(states, Y):
+    """Return targets (n, q), as they came, with NaN for numbers that stand for none.
+
+    Labels, which have no states, are what they are.
+    """
+    return np.where(came_as_none(states, Y), np.nan, Y) if states else Y
 
 
 def comes_again(fence, state, y, i, target, values):
@@ -104,11 +112,35 @@ def learn(fence, states, y, u, forecasts, experts, reach):
     were_learnt = False
     of_targets = zip(states, y[:, None], u, np.abs(u - forecasts), experts, reach, strict=True)
     for state, number, target, error, said, limit in of_targets:
-        is_far = error > limit and not is_explained(target, error, said, limit)
-        if is_far and comes_again(fence, state, number, 0, target, state["values"]):
+        is_sound = not error > limit or is_explained(target, error, said, limit)
+        if is_sound or are_none(state, target):
+            continue
+        is_none = comes_again(fence, state, number, 0, target, state["values"])
+        if is_none or _stands_beyond(fence, state, number[0], target):
             state["nones"] = np.append(state["nones"], number)
             were_learnt |= bool(state["learnt"][state["marks"] == number].any())
     return were_learnt
+
+
+def is_the_same(fence, state, target, n_alike):
+    """Tell whether a far target that is the one before, as few are, is no level for that.
+
+    In a row of `n_alike` that agree each says it again.
+    """
+    return _faults.seldom_repeat(state["values"], target, fence.bound / max(n_alike, 1.0))
+
+
+def _stands_beyond(fence, state, number, target):
+    """Tell whether a far number, `target` in units, stands still where no state has been.
+
+    It is beyond the latest values and beyond 0, in a stream whose values hardly ever repeat.
+    """
+    values = state["values"][-fence.latest :]
+    if number != state["latest"] or not len(values):
+        return False
+    known = np.append(values * unit(state) + state["origin"], state["within"])
+    is_beyond = _faults.lies_beyond(number, known)
+    return is_beyond and is_the_same(fence, state, target, state["dispute"][0])
 
 
 def stand_still(fence, state, far, y, u):

@@ -11,6 +11,7 @@ import numpy as np
 from ...base import _copied
 from ..rows._layout import ORDERED, UNORDERED
 from ..rows._order import errors_have_order
+from . import _nones
 from ._renewal import in_place_of, long_errors, n_rows
 from ._rounds import Call
 from ._trust import with_beliefs
@@ -59,7 +60,7 @@ def _have_order(model, anew, state):
     if experts.lags_help(state):
         return True
     X, known = (part[-state["t"] :] for part in anew["rows"].rows)
-    errors = known[:, :q] - known[:, q:]
+    errors = _nones.blanked(state["targets"], known[:, :q]) - known[:, q:]
     return errors_have_order(X, errors, experts.kind.n_lags, experts.delay)
 
 

@@ -105,13 +105,15 @@ def forget(model, state, j, units):
     experts.forget_target(state, j, latest)
 
 
-def looked_over(latest, former, experts):
+def looked_over(latest, Y, former, experts):
     """Judge the columns of all rows so far, and whether these have an order.
 
     Parameters
     ----------
     latest : dict
         The rows; which of their values are far beyond nearly all others of their column is written.
+    Y : ndarray of shape (n_rows, n_targets)
+        Their targets, NaN for numbers that are known to stand for none.
     former : dict
         How columns have been shown.
     experts : Experts
@@ -125,7 +127,7 @@ def looked_over(latest, former, experts):
     """
     X = np.where(latest["gaps"], np.nan, latest["X"])
     ordered = former["ordered"]
-    if ordered == MAYBE and len(X) == LAYOUTS[-1] and not _may_have_order(latest, X, experts):
+    if ordered == MAYBE and len(X) == LAYOUTS[-1] and not _may_have_order(X, Y, latest, experts):
         ordered = UNORDERED
     layout = layout_of(former["nominal"], X, ordered)
     far, _ = lonely(X)
@@ -135,13 +137,13 @@ def looked_over(latest, former, experts):
     return layout, is_new
 
 
-def _may_have_order(latest, X, experts):
+def _may_have_order(X, Y, latest, experts):
     if not experts.may_do_without_lags:
         return True
     of_lags = experts.kind.n_lags, experts.delay
-    if has_order(X, latest["y"], *of_lags):  # what looks like faults may be jumps in time
+    if has_order(X, Y, *of_lags):  # what looks like faults may be jumps in time
         return True
-    Y = np.where(latest["faulty"], np.nan, latest["y"])
+    Y = np.where(latest["faulty"], np.nan, Y)
     return latest["faulty"].any() and has_order(X, Y, *of_lags)
 
 
@@ -155,7 +157,8 @@ def lay_out(model, state, run):
     """Show columns to the experts as the rows so far ask for; start anew if that is new."""
     t, latest = state["t"], state["latest"]
     if len(latest["y"]) == t and min(ages_of(state)) == t:
-        layout, is_new = looked_over(latest, state["columns"]["layout"], model._experts())
+        Y, former = _nones.blanked(state.get("targets"), latest["y"]), state["columns"]["layout"]
+        layout, is_new = looked_over(latest, Y, former, model._experts())
         if is_new:
             _start_anew(model, state, layout, t, run)
     if t == LAYOUTS[-1] and not model._guarded:

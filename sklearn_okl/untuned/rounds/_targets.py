@@ -23,7 +23,7 @@ import numpy as np
 
 from ..._delay import late
 from ..._types import Any, ArrayLike
-from ...features._faults import runs, seldom_repeat
+from ...features._faults import runs
 from . import _blocks, _nones
 from ._deviations import deviation, deviations, windows_of
 from ._nones import are_none, is_explained
@@ -256,7 +256,7 @@ class TargetFence:
         is_same = n > 0.0 and target == last
         if self._is_old(state, t) and not is_known:
             is_same |= target == in_units(state, state["latest"])
-        state["stuck"] = is_same and seldom_repeat(state["values"], target, self.bound)
+        state["stuck"] = is_same and _nones.is_the_same(self, state, target, n)
         if state["stuck"]:
             return forecast, 0.0
         if is_known:
@@ -279,6 +279,8 @@ class TargetFence:
         if is_level and began_strangely:
             self._settle(state, self.bound)
             return target, 0.0
+        if is_return and needed == FARTHEST:
+            state["block"] = state["block"][:0]  # of nothing that counts
         if is_return or is_level:
             self._settle(state, -2.0 * self.bound if is_return else self.bound)
             state["moved"] = np.array([0.0 if is_return else error, n, 0.0])
