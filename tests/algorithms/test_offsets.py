@@ -53,3 +53,16 @@ def test_an_offset_of_all_rows_changes_nothing_whatever_the_cut(model, d):
     np.testing.assert_allclose(at_once, expected, rtol=0, atol=1e-12)
     alone = [by_rows.prequential_predict(X[t : t + 1], y[t : t + 1]) for t in range(len(y))]
     np.testing.assert_allclose(np.concatenate(alone), at_once, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("d", [3, 20])
+@pytest.mark.parametrize("far", [0, 30])
+@pytest.mark.parametrize("model", [IOKSRegressor(**GRID), OKSRegressor(**GRID)], ids=name_of)
+def test_one_row_far_off_leaves_the_others_as_they_are(model, far, d):
+    X = np.random.default_rng(0).normal(size=(200, d))
+    y = np.sin(2 * X[:, 0])
+    forecasts = []
+    for size in (1e3, 1e7):
+        X[far] = size
+        forecasts.append(clone(model).set_params(random_state=0).prequential_predict(X, y))
+    np.testing.assert_allclose(*forecasts, rtol=0, atol=1e-6)
