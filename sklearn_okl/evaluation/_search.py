@@ -107,7 +107,8 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
     before it is a lesson [1]_; no rows need be held out. The forecasts of
     `prequential_predict` are those of the leader of the moment.
 
-    A tie goes to the earlier candidate.
+    A tie goes to the earlier candidate, and losses are tied that differ by less than 1e-9 of them:
+    rounding, which depends on how rows are cut into calls, tells nobody apart.
 
     *Overflow.* A candidate whose numbers overflow, as those of a large step size may, leaves the
     race at that row, and a UserWarning names its parameters; the table has the rows before. Where
