@@ -28,6 +28,7 @@ from sklearn_okl import (
 )
 from sklearn_okl.evaluation import PrequentialSearch, _search, check_online_estimator
 from sklearn_okl.evaluation._race import Race
+from sklearn_okl.losses import get_loss
 from tests.late import LateRidge, assert_law
 
 PIPELINE = make_streaming_pipeline(
@@ -453,3 +454,12 @@ def test_who_leads_stays_and_ranks_first_but_for_rounding():
     race.halve(2)
     assert race.racing.tolist() == [True, False, False, True]
     assert race.leader() == 0
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", get_loss("pinball")], ids=str)
+@pytest.mark.parametrize("labels", [["a", "b"], [False, True], [0, 1]], ids=str)
+def test_losses_of_targets_rank_no_classifiers(loss, labels):
+    X, y = stream()
+    search = PrequentialSearch(FOGDClassifier(random_state=0), {"gamma": [0.1, 1.0]}, loss=loss)
+    with pytest.raises(TypeError, match="one of targets, and the candidates are classifiers"):
+        search.fit(X, np.take(labels, y > 0))
