@@ -8,7 +8,7 @@ from ._documentation import explained_by
 from ._prediction_frames import check_as_frame, interval_frame
 from ._types import Any, Array, ArrayLike, Self
 from .base import OnlineClassifier, OnlineMulticlassClassifier, OnlineRegressor
-from .base._distributions import DECILES, DistributionVerbs
+from .base._distributions import DECILES, DistributionVerbs, followed_coverage
 
 
 def inner_has(method):
@@ -107,7 +107,7 @@ class DelegatingVerbs:
     def predict_interval(
         self,
         X: ArrayLike,
-        coverage: float | ArrayLike = 0.9,
+        coverage: float | ArrayLike | None = None,
         *,
         as_frame: str | None = None,
         **params: Any,
@@ -116,8 +116,9 @@ class DelegatingVerbs:
 
         Parameters
         ----------
-        coverage : float or array-like of shape (n_levels,), default=0.9
-            Share of targets to be held, or several of them.
+        coverage : float or array-like of shape (n_levels,), default=None
+            Share of targets to be held, or several of them. None leaves it to the inner estimator:
+            0.9, or what it follows, as :class:`OnlineConformalRegressor` does.
 
         Returns
         -------
@@ -126,9 +127,11 @@ class DelegatingVerbs:
         """
         check_as_frame(as_frame)
         estimator, rows = self._asked(X)
-        intervals = estimator.predict_interval(rows, coverage, **params)
+        given = () if coverage is None else (coverage,)
+        intervals = estimator.predict_interval(rows, *given, **params)
+        levels = followed_coverage(estimator, 0.9) if coverage is None else coverage
         names = vars(self).get("_target_names")
-        return interval_frame(intervals, coverage, as_frame, index=X, names=names)
+        return interval_frame(intervals, levels, as_frame, index=X, names=names)
 
     @available_if(inner_has("predict_quantiles"))
     @explained_by(DistributionVerbs.predict_quantiles, predict)

@@ -10,12 +10,29 @@ numbers in place of those that are none.
 import warnings
 
 import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils import check_array
 
 from ._flow import joined
 from .base import twin
 from .features._moments import LARGEST
 
 _TRIED = 4, 32  # rows before a batch with which it is tried, and if that fails
+
+
+def first_targets(pipeline, known, y):
+    """Return the targets of the warm-up, those known and the next ones; the others are not its."""
+    y = y[: pipeline.warmup - (0 if known is None else len(known))]
+    if not is_classifier(pipeline):
+        numbers = {"dtype": np.float64, "ensure_2d": False, "ensure_min_samples": 0}
+        y = check_array(y, **numbers, ensure_all_finite="allow-nan", input_name="y")
+        if np.isnan(y).any():
+            raise ValueError(
+                f"Input y contains NaN in the first warmup={pipeline.warmup} rows, on which the "
+                "steps are fitted and of which the pipeline itself forecasts the mean. Leave such "
+                "rows out until the warm-up has ended."
+            )
+    return y if known is None else np.concatenate([known, y])
 
 
 def check(pipeline, stream, batch):

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from . import _warm_up
 from ._delay import delay_of
@@ -119,7 +119,8 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
     *Warm-up.* `fit` on fewer rows than `warmup` warns. Rows that the steps cannot learn are refused
     when they come: fresh copies try each batch after some of the rows before it. With a
     ``label_delay`` D the forecasts of the D rows after it are means too, for they were due before
-    its last label came.
+    its last label came. Rows of the warm-up have targets: NaN is refused, and later left to the
+    last step.
 
     *Names.* Frames of pandas and polars keep their columns, by which a
     :class:`sklearn.compose.ColumnTransformer` may choose; later frames are to have the same names
@@ -440,7 +441,7 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
         stream["t"] += n
         n_simple = max(self.warmup + delay - t, 0) if self.warmup else 0
         if n_simple:
-            stream["targets"] = self._first_targets(stream["targets"], y)
+            stream["targets"] = _warm_up.first_targets(self, stream["targets"], y)
         result = None
         if stream["t"] >= self.warmup:
             result = self._learn(stream, batch, t, method, params, asked)
@@ -459,12 +460,6 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
                 nothing[n_simple:] = result[n_simple - n :] if n_simple < n else []
             result = nothing
         return stream, result
-
-    def _first_targets(self, known, y):
-        """Return the targets of the warm-up, those known and the next ones."""
-        if not is_classifier(self):
-            y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
-        return (y if known is None else np.concatenate([known, y]))[: self.warmup]
 
     def _is_sound(self, stream, result=None):
         """Look at what the pipeline itself forecasts by; its steps look at themselves."""

@@ -16,6 +16,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn_okl import (
     ExpertsClassifier,
     ExpertsRegressor,
+    KeyedRegressor,
     OnlineConformalClassifier,
     OnlineConformalRegressor,
     OnlineKernelClassifier,
@@ -24,14 +25,30 @@ from sklearn_okl import (
     RefitRegressor,
     ResidualRegressor,
     RowRegressor,
+    RunningStandardScaler,
     StreamingTransformedTargetRegressor,
     StronglyAdaptiveRegressor,
+    VAWRegressor,
     from_bytes,
     keyed_step,
     make_streaming_pipeline,
     to_bytes,
 )
+from sklearn_okl.evaluation import PrequentialSearch
 
+CONFORMAL = {
+    "one": OnlineConformalRegressor(VAWRegressor(), coverage=0.8),
+    "rare": OnlineConformalRegressor(VAWRegressor(), coverage=0.999),
+    "list": OnlineConformalRegressor(VAWRegressor(), coverage=[0.5, 0.8]),
+}
+AROUND = {
+    "pipeline": lambda model: make_streaming_pipeline(RunningStandardScaler(), model),
+    "search": lambda model: PrequentialSearch(model, {"estimator__alpha": [1.0, 2.0]}),
+    "keyed": lambda model: KeyedRegressor(model, key=0),
+    "no prior": lambda model: KeyedRegressor(model, key=0, prior=None),
+    "pipeline by key": lambda model: KeyedRegressor(AROUND["pipeline"](model), key=0),
+    "keyed in a pipeline": lambda model: make_streaming_pipeline(KeyedRegressor(model, key=0)),
+}
 TYPES = {"number": "float64", "kind": "category", "text": "object"}
 
 
@@ -333,3 +350,50 @@ def test_kinds_of_columns_cannot_change():
     with pytest.raises(TypeError, match="Column 't' of X holds dates"):
         RefitRegressor(SpyRegressor()).fit(X.assign(t=times), y)
     assert_array_equal(y, stream()[1])
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("kind", CONFORMAL)
+def test_intervals_that_nobody_asks_for_by_a_number_are_those_that_the_model_follows(kind, around):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.arange(80.0) % 2, rng.normal(size=(80, 2))])
+    layer = CONFORMAL[kind]
+    model = AROUND[around](layer).fit(X, X[:, 1] + rng.normal(size=80))
+    intervals = model.predict_interval(X[:2])
+    assert intervals.shape == (2, *np.shape(layer.coverage), 2)
+    assert_array_equal(intervals, model.predict_interval(X[:2], layer.coverage))
+    assert_array_equal(intervals, model.predict_interval(X[:2], coverage=None))
+    with pytest.raises(ValueError, match=r"coverage=0\.7 is asked for, but this model follows"):
+        model.predict_interval(X[:2], 0.7)
+    if "key" not in around and around != "no prior":
+        frame = model.predict_interval(X[:2], as_frame="wide")
+        assert_array_equal(frame.to_numpy(), intervals.reshape(2, -1))
+        assert len(frame.columns) == 2 * np.size(layer.coverage)
+    elif around != "keyed in a pipeline":  # a key that nobody has seen
+        unknown = model.predict_interval([[7.0, 0.0, 0.0]])
+        assert unknown.shape == intervals[:1].shape
+        assert np.isnan(unknown).all() == (around == "no prior")
+
+
+@pytest.mark.parametrize("kind", CONFORMAL)
+def test_intervals_of_one_row_are_those_that_the_model_follows(kind):
+    model, layer = RowRegressor(CONFORMAL[kind]), CONFORMAL[kind]
+    shape = (*np.shape(layer.coverage), 2)
+    assert model.interval_one({"a": 1.0}).shape == shape
+    for t in range(60):
+        model.learn_one({"a": t % 7}, t % 7 + 0.1 * (t % 3))
+    assert model.interval_one({"a": 1.0}).shape == shape
+    assert_array_equal(model.interval_one({"a": 1.0}), model.interval_one({"a": 1.0}, None))
+
+
+def test_intervals_of_models_that_follow_no_coverage_hold_nine_in_ten():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.arange(80.0) % 2, rng.normal(size=(80, 2))])
+    inner = OnlineKernelRegressor(budget="tiny", random_state=0)
+    for around in AROUND.values():
+        model = around(inner) if around is not AROUND["search"] else PrequentialSearch(inner, {})
+        model.fit(X, X[:, 1])
+        assert_array_equal(model.predict_interval(X[:9]), model.predict_interval(X[:9], 0.9))
+        for wrong in (2.0, "much", []):
+            with pytest.raises((ValueError, TypeError), match="coverage"):
+                model.predict_interval(X[:9], wrong)

@@ -31,6 +31,7 @@ from sklearn_okl import (
     ALDNystroem,
     BudgetNystroem,
     FourierFeatures,
+    OnlineKernelRegressor,
     OnlineNystroem,
     RunningMinMaxScaler,
     RunningStandardScaler,
@@ -322,6 +323,23 @@ def test_frames_with_a_bad_value_are_refused_in_the_warmup():
         model.partial_fit(bad, y[:8])
     model.partial_fit(frame[:8], y[:8]).partial_fit(frame[8:], y[8:])
     assert np.isfinite(model.predict(frame)).all()
+
+
+@pytest.mark.parametrize("D", [0, 3])
+def test_targets_may_be_missing_after_the_warmup_whatever_the_cut(D):
+    X, y = stream()
+    y[40::4] = np.nan
+    final = OnlineKernelRegressor(budget="tiny", label_delay=D, random_state=0)
+    model = make_streaming_pipeline(StandardScaler(), final, warmup=20)
+    at_once = clone(model).prequential_predict(X, y)
+    for cut in (20, 30, 41):
+        parts, one = (slice(cut), slice(cut, None)), clone(model)
+        forecasts = [one.prequential_predict(X[part], y[part]) for part in parts]
+        np.testing.assert_allclose(np.concatenate(forecasts), at_once, rtol=1e-9)
+    y[3] = np.nan
+    for n in (10, 20, len(y)):  # no more are in the first call
+        with pytest.raises(ValueError, match=r"NaN in the first warmup=20 rows.* has ended"):
+            clone(model).partial_fit(X[:n], y[:n])
 
 
 def test_what_only_many_rows_of_the_warmup_show_is_told_when_it_ends():

@@ -17,7 +17,7 @@ from .._types import Any, Array, Seed
 from ..aggregators import EWARegressor
 from ..base import AllRows, FullInformationRegressor, OfExperts, OnFourierFeatures, OnlineRegressor
 from ..base._descent import solve_block
-from ..kernels import kernel_list, kernel_matrix
+from ..kernels import kernel_list, shift_invariant_kernel
 from ..learners import OGDRegressor
 from ._hedge import DISCOUNT_CONSTRAINTS, STEP_CONSTRAINTS, Hedge, step_sizes
 
@@ -77,7 +77,7 @@ class _ExactDescents(OfExperts, OnlineRegressor):
         }
 
     def _learn(self, state, X, y):
-        kernels = kernel_list(self.kernels)
+        kernels = self._made()
         start, n = state["t"], len(y)
         rows = np.concatenate([state["rows"], X])
         coef = np.concatenate([state["coef"], np.zeros((len(kernels), n))], axis=1)
@@ -91,9 +91,8 @@ class _ExactDescents(OfExperts, OnlineRegressor):
             block, past, end = slice(low, high), start + low, start + high
             before = _values(kernels, X[block], rows[:past], coef[:, :past])
             for k, kernel in enumerate(kernels):
-                gram = kernel_matrix(X[block], **kernel)
                 F[block, k], coef[k, past:end] = solve_block(
-                    gram, before[:, k], y[block], etas[block]
+                    kernel(X[block], X[block]), before[:, k], y[block], etas[block]
                 )
             low = high
         losses = np.square(F - y[:, None])
@@ -105,11 +104,14 @@ class _ExactDescents(OfExperts, OnlineRegressor):
         return Hedge()._forecast(state["weights"], self._forecast_experts(state, X))
 
     def _forecast_experts(self, state, X):
-        kernels = kernel_list(self.kernels)
+        kernels = self._made()
         F = np.empty((len(X), len(kernels)))
         for block in gen_batches(len(X), _BLOCK):
             F[block] = _values(kernels, X[block], state["rows"], state["coef"])
         return F
+
+    def _made(self):
+        return [shift_invariant_kernel(**kernel) for kernel in kernel_list(self.kernels)]
 
 
 def _values(kernels, X, rows, coef):
@@ -118,7 +120,7 @@ def _values(kernels, X, rows, coef):
     for low in range(0, len(rows), _TILE):
         tile = slice(low, low + _TILE)
         for k, kernel in enumerate(kernels):
-            values[:, k] += kernel_matrix(X, rows[tile], **kernel) @ coef[k, tile]
+            values[:, k] += kernel(X, rows[tile]) @ coef[k, tile]
     return values
 
 

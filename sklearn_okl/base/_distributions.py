@@ -192,6 +192,24 @@ def checked_alpha(alpha):
     return levels
 
 
+def followed_coverage(estimator, default):
+    """Return the coverage that a model, or the one that it hands rows to, follows for good."""
+    while hasattr(estimator, "_inner"):
+        estimator = estimator._inner
+    return getattr(estimator, "coverage", default)
+
+
+def asked_coverage(estimator, coverage):
+    """Return the coverage that is asked of a model; None is what it follows, or else 0.9.
+
+    One that follows its own says itself what may be asked.
+    """
+    followed = followed_coverage(estimator, None)
+    if followed is None:
+        return checked_coverages(0.9 if coverage is None else coverage)
+    return followed if coverage is None else coverage
+
+
 def checked_coverages(coverage):
     """Return one coverage or several as an array of no or one dimension."""
     levels = np.asarray(coverage)

@@ -5,6 +5,7 @@ from math import sqrt
 import numpy as np
 
 from ..kernels import shift_invariant_kernel
+from ..kernels._distance import FAR
 
 _FEWEST = 64  # rows that there is room for from the start
 
@@ -80,7 +81,7 @@ def _augmented(X, origin):
 
     Their product with [x', -|x'|^2 / 2, 1] is -|x - x'|^2 / 2, and that of the rows times -2, which
     is exact, the squared distance. Kernels of a grid see differences only, and near the origin
-    these lose nothing to an offset that the features share.
+    these lose nothing to an offset that the features share; far from it they would.
     """
     n, d = X.shape
     rows = np.ones((n, d + 2))
@@ -103,13 +104,14 @@ class _Expansion:
         self.rows, self.coef = np.empty((room, width)), np.empty(room)
         self.rows[: self.n], self.coef[: self.n] = stored["rows"], stored["coef"]
         self.gamma = kernel.gamma_for(width - 2)
-        # whether it is a function of squared distances, which one product gives
-        self.of_squares = kernel.metric == "sqeuclidean"
+        # whether it is a function of squared distances, which one product gives of rows nearby
+        self.by_product = kernel.metric == "sqeuclidean"
+        self._look_at(self.rows[: self.n, -2])
 
     def values(self, rows):
         """Return f at one augmented row times -2, (d + 2,), or at several (m, d + 2)."""
         stored = self.rows[: self.n]
-        if self.of_squares:
+        if self.by_product:
             D = rows.dot(stored.T)
             np.maximum(D, 0.0, out=D)  # rounding of a distance
             K = self.kernel.values_at(D, self.gamma, out=D)
@@ -127,12 +129,16 @@ class _Expansion:
         self.rows[n, -2] = row[-1]
         self.rows[n, -1] = 1.0
         self.coef[n] = coefficient
+        self._look_at(row[-1])
         self.n = n + 1
         # |f + c k(x, .)|^2 = |f|^2 + 2 c f(x) + c^2
         self.norm_sq = max(self.norm_sq + coefficient * (2.0 * forecast + coefficient), 0.0)
         if radius is not None and self.norm_sq > radius * radius:  # eq. (2)
             self.coef[: n + 1] *= radius / sqrt(self.norm_sq)
             self.norm_sq = radius * radius
+
+    def _look_at(self, halves):
+        self.by_product &= bool(np.all(-2.0 * self.gamma * halves <= FAR))
 
     def stored(self):
         """Return what a state keeps."""

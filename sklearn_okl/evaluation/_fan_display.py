@@ -7,6 +7,7 @@ from sklearn.utils._optional_dependencies import check_matplotlib_support
 
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, ArrayLike
+from ..base._distributions import followed_coverage
 from ._display_parts import COLORS, Display, axes_of, draw_legend
 from ._prequential_display import PrequentialDisplay
 from ._series_parts import place_of, rounds_of, series_of, times_of, write_dates_short
@@ -215,7 +216,9 @@ class ForecastFanDisplay(Display):
             as :class:`~sklearn_okl.OnlineConformalRegressor` does, else (0.5, 0.8, 0.95).
         """
         check_matplotlib_support(f"{cls.__name__}.from_estimator")
-        coverage = np.atleast_1d(_own_coverage(estimator) if coverage is None else coverage)
+        if coverage is None:
+            coverage = followed_coverage(estimator, (0.5, 0.8, 0.95))
+        coverage = np.atleast_1d(coverage)
         forecasts, intervals = estimator.predict(X), estimator.predict_interval(X, coverage)
         place = place_of(forecasts, series)
         if forecasts.ndim == 2:
@@ -273,13 +276,6 @@ class ForecastFanDisplay(Display):
             line, ends, levels, times=times, y_true=came, y_past=past, past_times=past_times
         )
         return display.plot(ax=ax, **kwargs)
-
-
-def _own_coverage(estimator):
-    """Return the coverage that an estimator, or the last step of a pipeline, follows, or a few."""
-    while hasattr(estimator, "_inner"):
-        estimator = estimator._inner
-    return getattr(estimator, "coverage", (0.5, 0.8, 0.95))
 
 
 def _what_came(y_true, place, line):

@@ -174,9 +174,14 @@ class LossMonitor(BaseEstimator):
             raise ValueError("losses are to be numbers of at least 0, such as squared errors.")
         keys = [None] * len(losses) if keys is None else _names(keys)
         held = np.full(len(losses), np.nan) if held is None else np.asarray(held, dtype=float)
+        if held.size != len(losses):
+            raise ValueError(
+                f"held has the shape {held.shape}: give one number a row, whether the interval "
+                "held its target. Of several targets or coverages take one, as held[:, 0]."
+            )
         state = vars(self).get("_state", {"t": 0, "keys": {}, "alarms": []})
         known, own, alarms = dict(state["keys"]), set(), []
-        rows = enumerate(zip(keys, losses, held, strict=True), state["t"] + 1)
+        rows = enumerate(zip(keys, losses, held.ravel(), strict=True), state["t"] + 1)
         with np.errstate(over="ignore"):  # sums of losses may be infinite
             for t, (key, loss, within) in rows:
                 if key not in own:

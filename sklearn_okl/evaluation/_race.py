@@ -21,6 +21,7 @@ from ..pipeline import StreamingPipeline
 from ._prequential import _log_loss, have_targets
 
 _PROBA = "prequential_predict_proba"
+_SAME = 1e-9  # share of a sum of losses that rounding may tell candidates apart by
 
 
 class Race:
@@ -178,7 +179,7 @@ class Race:
         lasted[inside] = counts = np.isfinite(sums).sum(axis=0) - 1
         if not (counts == len(losses)).any():
             raise ValueError(_OVERFLOWED)
-        leaders, past = late(inside[np.argmin(sums[:-1], axis=1)], self.leaders)
+        leaders, past = late(inside[_ranks(sums[:-1]).argmin(axis=1)], self.leaders)
         gone = (leaders < 0) | (lasted[leaders] <= rows)
         there = np.where(rows[:, None] < counts, sums[:-1], np.inf)
         self.leaders = np.where(lasted[past] < len(losses), -1, past)  # -1: gone
@@ -186,7 +187,7 @@ class Race:
         self.weights[inside] += totals[counts]
         self.rounds[inside] += counts
         self.t += len(losses)
-        return np.where(gone, inside[np.argmin(there, axis=1)], leaders)
+        return np.where(gone, inside[_ranks(there).argmin(axis=1)], leaders)
 
     def _let_go(self, who):
         """Take candidates out of the race whose numbers overflowed, and say so."""
@@ -213,7 +214,7 @@ class Race:
     def halve(self, factor):
         """Keep one candidate in `factor`."""
         inside = np.flatnonzero(self.racing)
-        kept = inside[np.argsort(self.sums[inside], kind="stable")]
+        kept = inside[np.argsort(_ranks(self.sums[inside]), kind="stable")]
         self.racing[kept[int(np.ceil(len(inside) / factor)) :]] = False
 
     def is_sound(self):
@@ -244,7 +245,7 @@ class Race:
 
     def leader(self):
         """Return the index of the best candidate in the race."""
-        return int(np.argmin(np.where(self.racing, self.sums, np.inf)))
+        return int(_ranks(np.where(self.racing, self.sums, np.inf)).argmin())
 
     def candidate(self, k):
         """Return a candidate as one estimator."""
@@ -263,10 +264,11 @@ class Race:
     def table(self):
         """Return the results, a dict that pandas reads."""
         losses = self.mean_losses()
+        by_loss = _ranks(losses)
         # those that left rank behind those that stay, by the rows they lasted
-        order = np.lexsort((losses, -self.rounds))
+        order = np.lexsort((by_loss, -self.rounds))
         ranks = np.empty(len(order), dtype=int)
-        keys = np.stack([-self.rounds, losses], axis=1)[order]
+        keys = np.stack([-self.rounds, by_loss], axis=1)[order]
         new = np.append(True, (keys[1:] != keys[:-1]).any(axis=1))
         ranks[order] = rankdata(np.cumsum(new), method="min")
         results = {"params": list(self.params)}
@@ -328,6 +330,19 @@ def _filled(forecasts, others):
     if not len(forecasts):
         return others
     return np.concatenate([forecasts, others[len(forecasts) :]])
+
+
+def _ranks(sums):
+    """Return ranks from 0 on (..., K) of sums, equal where rounding alone tells these apart.
+
+    Rounding depends on how rows are cut into calls, and who leads must not.
+    """
+    order = np.argsort(sums, axis=-1, kind="stable")
+    ordered = np.take_along_axis(sums, order, axis=-1)
+    is_next = ordered[..., 1:] > ordered[..., :-1] + _SAME * np.abs(ordered[..., :-1])
+    ranks = np.zeros(sums.shape, dtype=int)
+    np.put_along_axis(ranks, order[..., 1:], np.cumsum(is_next, axis=-1), axis=-1)
+    return ranks
 
 
 def _losses(name, y, F):

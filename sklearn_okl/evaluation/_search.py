@@ -32,6 +32,7 @@ from ..pipeline import StreamingPipeline
 from ._prequential import _progress, check_loss
 from ._race import Race
 
+_OF_LABELS = "zero_one", "log_loss", None
 _CHUNK = 2048  # rows that the race learns together: the step of the progress, and of the memory
 
 
@@ -55,9 +56,9 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
         the whole grid.
     loss : {"squared_error", "absolute_error", "zero_one", "log_loss"} or Loss, default=None
         What ranks the candidates: a name, or a loss of targets as an object. None is the square
-        loss for regressors and the rate of mistakes, ``"zero_one"``, for classifiers;
-        ``"log_loss"`` is for those with probabilities. Rows whose target is missing, NaN, are
-        forecast, and rank nobody.
+        loss for regressors and the rate of mistakes, ``"zero_one"``, for classifiers, who have no
+        loss of targets; ``"log_loss"`` is for those with probabilities. Rows whose target is
+        missing, NaN, are forecast, and rank nobody.
     halving_rounds : sequence of int, default=()
         Counts of rows after which the worst candidates leave the race, e.g. ``[500, 1500]``. The
         default keeps all of them.
@@ -107,7 +108,8 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
     before it is a lesson [1]_; no rows need be held out. The forecasts of
     `prequential_predict` are those of the leader of the moment.
 
-    A tie goes to the earlier candidate.
+    A tie goes to the earlier candidate, and losses are tied that differ by less than 1e-9 of them:
+    rounding, which depends on how rows are cut into calls, tells nobody apart.
 
     *Overflow.* A candidate whose numbers overflow, as those of a large step size may, leaves the
     race at that row, and a UserWarning names its parameters; the table has the rows before. Where
@@ -298,11 +300,11 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
             )
         if isinstance(self.loss, Loss):
             check_loss(self.loss)
-            if is_classifier(self.estimator):
-                raise TypeError(
-                    f"loss={self.loss!r} is one of targets, and the candidates are classifiers. "
-                    "Give 'zero_one' or 'log_loss'."
-                )
+        if is_classifier(self.estimator) and self.loss not in _OF_LABELS:
+            raise TypeError(
+                f"loss={self.loss!r} is one of targets, and the candidates are classifiers. Give "
+                "'zero_one' or 'log_loss'."
+            )
 
     def _advance(self, X, y, method, params, restart):
         return self._swap(restart, X, y, method, params)

@@ -163,8 +163,9 @@ def kernel_matrix(
     Notes
     -----
     Cost O(n m d). The Matérn kernels take their distances from differences rather than from
-    inner products, as a kernel with a kink at δ = 0 needs (sparse input cannot). The ``"cauchy"``
-    kernel, and any that is no function of a distance, makes sparse input dense.
+    inner products, as a kernel with a kink at δ = 0 needs (sparse input cannot), and so does
+    ``"rbf"`` for rows far from the origin. The ``"cauchy"`` kernel, and any that is no function of
+    a distance, makes sparse input dense.
 
     Examples
     --------

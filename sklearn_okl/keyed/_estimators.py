@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from .._delegating import inner_has
+from .._delegating import DelegatingVerbs, inner_has
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, ArrayLike, Self
 from .._validation import named_classes, refuse_dates, refuse_other_targets, sorted_together
@@ -20,8 +20,8 @@ from ..base import OnlineMulticlassClassifier, OnlineRegressor, twin
 from ..base._distributions import (
     DECILES,
     DistributionVerbs,
+    asked_coverage,
     checked_alpha,
-    checked_coverages,
 )
 from ..base._weighted import WeightedRegressor
 from ..conformal import QuantileDistribution
@@ -198,9 +198,13 @@ class KeyedRegressor(RegressorMixin, Keyed):
         return issued
 
     @available_if(inner_has("predict_interval"))
-    @explained_by(DistributionVerbs.predict_interval, predict)
+    @explained_by(DelegatingVerbs.predict_interval, DistributionVerbs.predict_interval, predict)
     def predict_interval(
-        self, X: ArrayLike, coverage: float | ArrayLike = 0.9, *, keys: ArrayLike | None = None
+        self,
+        X: ArrayLike,
+        coverage: float | ArrayLike | None = None,
+        *,
+        keys: ArrayLike | None = None,
     ) -> Array:
         """Return the intervals of each row, by the model of its key; changes nothing.
 
@@ -209,8 +213,8 @@ class KeyedRegressor(RegressorMixin, Keyed):
         intervals : ndarray of shape (n_samples[, n_targets][, n_levels], 2)
             NaN as of quantiles.
         """
-        levels = checked_coverages(coverage)
-        return self._ask_more(X, "predict_interval", keys, (*levels.shape, 2), levels)
+        levels = asked_coverage(self, coverage)
+        return self._ask_more(X, "predict_interval", keys, (*np.shape(levels), 2), levels)
 
     @explained_by(Keyed.fit)
     def score(

@@ -10,11 +10,12 @@ from numbers import Real
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
+from .._delegating import DelegatingVerbs
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, ArrayLike
 from .._validation import named_classes, sorted_together
 from ..aggregators._likelihoods import or_equal
-from ..base._distributions import DistributionVerbs, checked_coverages
+from ..base._distributions import DistributionVerbs, asked_coverage
 from ._row_by_row import RowByRow
 
 
@@ -95,9 +96,9 @@ class RowRegressor(RowByRow):
         found = self._answer("predict", x, key)
         return 0.0 if found is None else found
 
-    @explained_by(DistributionVerbs.predict_interval, predict_one)
+    @explained_by(DelegatingVerbs.predict_interval, DistributionVerbs.predict_interval, predict_one)
     def interval_one(
-        self, x: Mapping, coverage: float | ArrayLike = 0.9, *, key: Any = None
+        self, x: Mapping, coverage: float | ArrayLike | None = None, *, key: Any = None
     ) -> Array:
         """Return an interval for the target of one row; changes nothing.
 
@@ -111,10 +112,10 @@ class RowRegressor(RowByRow):
             raise AttributeError(
                 f"{type(self._unfitted()).__name__} has no intervals. OnlineKernelRegressor has."
             )
-        levels = checked_coverages(coverage)
+        levels = asked_coverage(self._unfitted(), coverage)
         found = self._answer("predict_interval", x, key, levels)
         ends = np.array([-math.inf, math.inf])
-        return np.tile(ends, (*levels.shape, 1)) if found is None else found
+        return np.tile(ends, (*np.shape(levels), 1)) if found is None else found
 
 
 @inherit_documentation

@@ -253,3 +253,13 @@ def test_monitors_of_strangers_are_looked_at(monkeypatch, part, value):
     content = to_bytes(monitor)
     with pytest.raises(ValueError, match="The content"):
         from_bytes(content)
+
+
+def test_of_several_targets_or_coverages_one_is_to_be_held():
+    inside = np.array([[True, False], [True, True], [False, True]])
+    with pytest.raises(ValueError, match=r"held has the shape \(3, 2\): give one number a row"):
+        LossMonitor().update(np.ones(3), held=inside)
+    for held in (inside[:, 0], inside[:, :1]):
+        health = LossMonitor().update(np.ones(3), held=held).health()
+        assert health["coverage"] == pytest.approx([2 / 3])
+    assert LossMonitor().update([], held=[]).n_losses_ == 0

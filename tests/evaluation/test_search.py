@@ -1,6 +1,7 @@
 """The sweep in one pass: against a loop over candidates, sharing, halving, backends."""
 
 import copy
+import itertools
 import os
 import pickle
 import signal
@@ -21,11 +22,13 @@ from sklearn_okl import (
     KOGDRegressor,
     OnlineKernelRegressor,
     RunningStandardScaler,
+    StronglyAdaptiveRegressor,
     VAWRegressor,
     make_streaming_pipeline,
 )
 from sklearn_okl.evaluation import PrequentialSearch, _search, check_online_estimator
 from sklearn_okl.evaluation._race import Race
+from sklearn_okl.losses import get_loss
 from tests.late import LateRidge, assert_law
 
 PIPELINE = make_streaming_pipeline(
@@ -422,3 +425,41 @@ def test_the_laws(search):
 )
 def test_scikit_learn(estimator, check):
     check(estimator)
+
+
+def test_rounding_tells_no_candidates_apart_whatever_the_cut():
+    rng = np.random.default_rng(17)
+    X, y = np.ones((60, 3)), rng.normal(size=60) + 1
+    estimators = [VAWRegressor(), VAWRegressor(2.0)]
+    grid = {"min_length": [4, 16], "estimator": estimators}  # say the same until row 4
+    search = PrequentialSearch(StronglyAdaptiveRegressor(VAWRegressor()), grid)
+    at_once, by_parts = clone(search).prequential_predict(X, y), clone(search)
+    cuts = [0, 1, 2, 3, 5, 8, 20, 60]
+    parts = [by_parts.prequential_predict(X[i:j], y[i:j]) for i, j in itertools.pairwise(cuts)]
+    np.testing.assert_allclose(np.concatenate(parts), at_once, rtol=1e-9)
+
+
+def test_who_leads_stays_and_ranks_first_but_for_rounding():
+    race = Race(VAWRegressor(), [{"alpha": alpha} for alpha in (1.0, 2.0, 3.0, 4.0)], "zero_one")
+    tiny = np.finfo(float).eps
+    race.sums, race.weights = np.array([3.0 + 2 * tiny, 2.0 + 2 * tiny, 2.0, 3.0]), np.ones(4)
+    assert race.leader() == 1
+    assert race.table()["rank_loss"].tolist() == [3, 1, 1, 3]
+    race.halve(2)
+    assert race.racing.tolist() == [False, True, True, False]
+    race.halve(2)
+    assert race.racing.tolist() == [False, True, False, False]
+    race.sums = np.array([0.0, np.inf, np.inf, 1e-300])  # candidates of nothing are no ties
+    race.racing[:] = True
+    race.halve(2)
+    assert race.racing.tolist() == [True, False, False, True]
+    assert race.leader() == 0
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", get_loss("pinball")], ids=str)
+@pytest.mark.parametrize("labels", [["a", "b"], [False, True], [0, 1]], ids=str)
+def test_losses_of_targets_rank_no_classifiers(loss, labels):
+    X, y = stream()
+    search = PrequentialSearch(FOGDClassifier(random_state=0), {"gamma": [0.1, 1.0]}, loss=loss)
+    with pytest.raises(TypeError, match="one of targets, and the candidates are classifiers"):
+        search.fit(X, np.take(labels, y > 0))

@@ -3,6 +3,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse, stats
+from scipy.spatial.distance import cdist
 from sklearn.gaussian_process.kernels import Matern
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.model_selection import ParameterGrid
@@ -10,7 +11,9 @@ from sklearn.model_selection import ParameterGrid
 from sklearn_okl import VAW2Regressor
 from sklearn_okl.kernels import (
     KERNELS,
+    RBF,
     SAMPLINGS,
+    exact_kernel,
     kernel_list,
     kernel_matrix,
     paper_kernel_grid,
@@ -103,6 +106,32 @@ def test_matern_is_exact_for_rows_that_are_close():
     # k = exp(−r): its distance from 1 is r, lost when r² comes from inner products.
     error = 1 - kernel_matrix(X, Y, kernel="matern12", gamma=1.0)[0, 0]
     np.testing.assert_allclose(error, distance, rtol=1e-6)
+
+
+@pytest.mark.parametrize("offset", [0.0, 5.0, 20.0, 1e3, 1e5, 1e7])
+@pytest.mark.parametrize("d", [3, 20, 100])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_an_offset_of_all_rows_changes_nothing(kernel, d, offset):
+    X = np.random.default_rng(0).normal(size=(40, d)) + offset
+    found = exact_kernel(kernel, 1 / d)
+    expected = found(X - offset, X - offset)
+    for K in (found(X, X.copy()), kernel_matrix(X, kernel=found), kernel_matrix(X, X.copy())):
+        np.testing.assert_allclose(np.diag(K), 1.0, rtol=0, atol=1e-12)
+    tolerance = 1e-12 + 1e-14 * offset  # of differences of the numbers themselves
+    np.testing.assert_allclose(found(X, X), expected, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(kernel_matrix(X, kernel=found), expected, rtol=0, atol=tolerance)
+    for i in (0, 17):  # whatever the cut
+        np.testing.assert_allclose(found(X[i : i + 1], X), found(X, X)[i : i + 1], atol=1e-12)
+
+
+@pytest.mark.parametrize("d", [3, 20])
+def test_rows_far_off_are_told_apart_and_no_others(d):
+    X = np.random.default_rng(0).normal(size=(6, d))
+    X[2:4] += 1e8
+    X[5] = 1e200
+    K = RBF(1 / d)(X, X)
+    np.testing.assert_allclose(K, np.exp(-cdist(X, X, "sqeuclidean") / d), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(K, kernel_matrix(X), rtol=0, atol=1e-12)
 
 
 def test_default_gamma_is_that_of_pairwise(XY):

@@ -361,7 +361,7 @@ def test_levels_and_shapes_of_intervals_are_those_of_a_model_that_has_learnt(is_
     model = RowRegressor(TINY)
     if is_learnt:
         model.learn_one({"a": 1.0}, 1.0).learn_one({"a": 2.0}, 1.5)
-    for wrong in (-3, [0.5, 2.0], "much", float("nan"), None):
+    for wrong in (-3, [0.5, 2.0], "much", float("nan"), []):
         with pytest.raises((ValueError, TypeError), match="coverage"):
             model.interval_one({"a": 1.0}, wrong)
     assert model.interval_one({"a": 1.0}).shape == (2,)
