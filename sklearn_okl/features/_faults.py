@@ -10,6 +10,7 @@ _OFF = 5.0  # and in median distances
 _FAR_OFF = 30.0  # where it came in one long run, or two, or values take few numbers
 _FEWEST = 6  # values of which some are equal, if there are but a few numbers
 _REPEATED = 3.0  # log odds that two values differ, up to which they come again and again
+_LIKELY = 2.0  # and which will do where values are few, but a number comes thrice
 _RIDGE = 0.1  # of the regression that may explain them
 _UNEXPLAINED = 0.5  # share of their squares that rows which explain them leave
 _EQUAL = 0.5  # and of that where all are one number, as what stands for none is
@@ -82,6 +83,23 @@ def stand_for_none(y, in_long_runs=False):
         if _lies_apart(number, y[~same], least, n_farther):
             numbers.append(number)
     return np.array(numbers)
+
+
+def stand_beyond(values):
+    """Return the numbers among values (n,) that come again and again, and lie beyond all others.
+
+    They come in less than half of the rows, and others hardly ever come twice in a row: these are
+    outages, however long.
+    """
+    ends, counts = np.unique(values, return_counts=True)
+    pairs = zip(ends[[0, -1]], counts[[0, -1]], strict=True)
+    known = [number for number, count in pairs if _ALIKE <= count < 0.5 * len(values)]
+    others = values[~np.isin(values, known)]
+    return [
+        number
+        for number in known
+        if lies_beyond(number, others) and seldom_repeat(values, number, _LIKELY)
+    ]
 
 
 def lies_apart(number, values):

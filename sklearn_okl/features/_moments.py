@@ -20,6 +20,8 @@ many rows as are judged, or more, and moves, begins there, from one row of what 
 
 import numpy as np
 
+from . import _faults
+
 N_FIRST = 32  # rows that are judged as a whole
 LARGEST = 1e100  # larger numbers are learnt as this one; scales below its inverse are none
 _FAULTY = 20.0  # standard deviations that a value must be off at least to count as faulty
@@ -220,7 +222,8 @@ def lonely(X):
     """Return which of few rows' values (n, d) lie far beyond nearly all others of their column.
 
     And the medians (d,) of the columns. NaN is no value. Nearly all are nine in ten, and all but
-    one. Where these are equal nothing tells what is far, and only absurd values are.
+    one. Where these are equal nothing tells what is far, and only absurd values are. A number that
+    stands still beyond all others is far, too, if it comes in less than half of the rows.
     """
     there = np.isfinite(X)
     number = there.sum(axis=0)
@@ -232,7 +235,10 @@ def lonely(X):
     nearly_all = np.maximum(number - 1 - np.maximum(1, (_MOST * number).astype(int)), 0)
     usual = np.sort(distances, axis=0)[nearly_all, columns]
     limit = np.where(usual > 0.0, _LONELY * usual, _ABSURD * np.maximum(np.abs(middle), 1.0))
-    return there & (distances > limit) & (number >= _FEWEST), middle
+    far = there & (distances > limit) & (number >= _FEWEST)
+    for j in np.flatnonzero(number >= _FEWEST):
+        far[:, j] |= np.isin(X[:, j], _faults.stand_beyond(X[there[:, j], j]))
+    return far, middle
 
 
 def faded(terms, start, forgetting=1.0):

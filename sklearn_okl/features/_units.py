@@ -338,14 +338,14 @@ class RunningUnits:
 
         Return these columns (d,).
         """
-        block = state["block"]
+        block, has_stood = self._without_outages(state)
         middle = np.median(block, axis=0)
         spread = _spread(block, middle)
         nearer = self._nearer(block, middle, spread)
         # Steps from row to row, not distances from the middle: a slow column has a small spread in
         # every block, and yet the same unit. Columns of few values have no typical step.
         steps = np.abs(np.diff(block, axis=0))
-        telling = state["have_units"] & ((steps == 0.0).mean(axis=0) < self.repeated)
+        telling = state["have_units"] & ((steps == 0.0).mean(axis=0) < self.repeated) & ~has_stood
         usual = np.median(steps, axis=0)
         stands = state["have_units"] & ((steps > 0.0).sum(axis=0) <= self.rare // 2)
         center, scale = state["known"]  # before the block
@@ -353,7 +353,8 @@ class RunningUnits:
         came = block + state["origin"]
         believed = _believed.after_block(state, nearer, self.absurd)
         back, third = _former_units.take_back(state, usual, before, self)
-        state["step"] = np.where(telling, usual, np.where(stands, 0.0, -1.0))
+        step = np.where(telling, usual, np.where(stands, 0.0, -1.0))
+        state["step"] = np.where(has_stood, state["step"], step)
         state["n_strange"] = np.array([0, state["n_strange"][0]])
         rough = np.log(usual, out=np.zeros(block.shape[1]), where=telling)
         changed = telling & ~back & (third | self._changed(state, middle, usual))
@@ -395,6 +396,20 @@ class RunningUnits:
             state["means"] = _slopes.with_means(state["means"], state["came"])
         state["block"], state["came"] = block[:0], state["came"][:0]
         return changed | back
+
+    def _without_outages(self, state):
+        """Return the block, where absurd numbers that stand still are gaps, and where many are.
+
+        In a column that hardly ever repeats a number, see `_absurd`, these say nothing of it: it
+        keeps its usual step, and with it they stay absurd, however long they stand.
+        """
+        block, (center, scale) = state["block"], state["known"]
+        same = np.diff(block, axis=0, prepend=np.nan) == 0.0
+        same[:-1] |= same[1:]
+        far = same & (np.abs(block - center) > self.absurd * scale) & (state["step"] > 0.0)
+        far &= _believed.are_beyond(block + state["origin"], *_believed.ends(state)) & (scale > 0.0)
+        has_stood = far.sum(axis=0) > self.lonely * len(block)
+        return np.where(far & has_stood, center, block), has_stood
 
     def _translate(self, state, columns, before):
         """Let new units of some columns count as those before them also where they are steady.
