@@ -195,7 +195,10 @@ def as_learnt(state, doubts, values, forecasts, believed):
     n_agreeing = (doubts["n_agreeing"] * agrees + ~is_alike) * is_beyond
     n_agreeing = np.where(is_known, n_agreeing, doubts["n_agreeing"])
     is_level = is_beyond & (n_agreeing >= _BELIEVED)
-    is_enough = (n >= _BELIEVED_ANYWAY) | (n_alike >= _BELIEVED_AT_LAST)
+    is_enough = n_alike >= _BELIEVED_AT_LAST
+    for k in np.flatnonzero(is_beyond & is_enough & (n_alike <= state["count"])):
+        is_enough[k] = not _faults.lies_beyond(values[k], _latest(state, k))
+    is_enough |= n >= _BELIEVED_ANYWAY
     is_believed = is_level | (is_beyond & is_enough)
     is_new = is_level & (np.abs(values - state["mean"]) <= _FARTHEST / FENCE * far)
     is_new &= (low <= forecasts) & (forecasts <= high)
