@@ -31,7 +31,7 @@ TOLD = {"table": 1.3, "series": 1.6}
 TOLD_LOW = 2.0  # of mean - 8 deviations in a fifth of the targets
 SINGLE_BAR, FRESH, OF_NAN, CLEAN, TIME = 1.1, 1.25, 1.25, 1.01, 4.0
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
-RUN_SHARES, RUN_LENGTH = (0.02, 0.05), 4.0
+RUNS = (0.02, 4.0), (0.05, 4.0), (0.2, 4.0), (0.05, 16.0)  # shares, and lengths of runs
 FAULTS = (1e6, 1e9, 1e15, 1e30, 1e100, 1e300)
 AFTER = (100, 400)  # rows after a single fault that are scored
 PLACES = tuple(
@@ -224,8 +224,8 @@ def _sentinels(sizes):
         for value in (-9999.0, "low"):
             for share in SHARES:
                 yield sentinel_line(base, value, share, sizes.faulty)
-            for share in RUN_SHARES:
-                yield sentinel_line(base, value, share, sizes.faulty, RUN_LENGTH)
+            for share, length in RUNS:
+                yield sentinel_line(base, value, share, sizes.faulty, length)
 
 
 def sentinel_line(base, value, share, n_rows, length=1.0):
@@ -358,20 +358,22 @@ def change(n_rows, settings, budget, seed):
 
 def _cells(sizes):
     for base in ("table", "series"):
-        for share in (0.005, 0.02, 0.05):
-            yield cell_line(base, share, sizes.faulty)
+        for share, length in ((0.005, 1.0), (0.02, 1.0), (0.05, 1.0), (0.05, 40.0)):
+            yield cell_line(base, share, sizes.faulty, length)
 
 
-def cell_line(base, share, n_rows):
+def cell_line(base, share, n_rows, length=1.0):
     """Return title, bars and measure of a stream of which a share of the cells is faulty."""
     takes = BUDGETS if base == "series" else TABLES
-    title = f"-9999 in {share:.1%} of the cells, {base}"
-    return title, {"NaN": OF_NAN}, partial(cell, n_rows, base, share), takes
+    runs = f", in runs of {length:g}" if length > 1.0 else ""
+    title = f"-9999 in {share:.1%} of the cells{runs}, {base}"
+    settings = {"base": base, "share": share, "length": length}
+    return title, {"NaN": OF_NAN}, partial(cell, n_rows, settings), takes
 
 
-def cell(n_rows, base, share, budget, seed):
+def cell(n_rows, settings, budget, seed):
     """Return the squared error over that with NaN in the same cells."""
-    stream = make_faulty_stream(n_rows, base=base, where="data", share=share, random_state=seed)
+    stream = make_faulty_stream(n_rows, where="data", random_state=seed, **settings)
     y, empty = stream.target, np.where(stream.faulty_data, np.nan, stream.data)
     if budget == FORECASTER:
         losses = [
