@@ -7,7 +7,7 @@ beyond the range of the targets, or all are beyond it, or who was right where so
 """
 
 from copy import copy
-from functools import cache
+from functools import cache, lru_cache
 from math import inf, log
 from typing import NamedTuple
 
@@ -19,6 +19,8 @@ from ._boas import sleep_of
 from ._fading_means import log_likelihoods_of
 from ._stacked import FARTHEST, HOPELESS, KNOWN, SAME
 
+_MASKS = 16  # of who is asleep, that are remembered
+_N_PARTED = 3  # means that tell how far direct experts and others part
 _OF_STACKS = "theta", "b", "squares", "A", "P"  # arrays of regressions that rows add to
 
 
@@ -34,7 +36,8 @@ class Before(NamedTuple):
     sleep, away : Sleep or None
         Who has no say among the experts, and among the ways.
     weights, weights_of_ways : ndarray of shape (q, 1 + m, K) and (q, 2, W)
-        Of the first BOA and the m means, and of the last two BOAs, up to factors.
+        Of the first BOA and the m means, and of the last two BOAs, up to factors. Where there are
+        direct experts the last three means are those that tell how far others part from them.
     share : ndarray of shape (q,)
         That of the second of these.
     """
@@ -70,6 +73,10 @@ class MixtureRow:
         fading = state["fading"]  # faded sums of losses (q, m, K) and of rounds (q, m, 1)
         self.losses = np.concatenate([one["losses"][:, None] for one in fading], axis=1)
         self.rounds = np.concatenate([one["rounds"][:, None] for one in fading], axis=1)
+        self.n_means = len(fading)
+        # the sums by which each mean is made, those that tell of direct experts by the last ones
+        places = [*range(self.n_means), *[-1] * (_N_PARTED if mixture.n_direct else 0)]
+        self.sums_of = np.array(places)
 
     def own(self, state, is_copy):
         """Go on with a state that may be written, the same or a copy of which others know."""
@@ -121,45 +128,39 @@ class MixtureRow:
             self.of_round, self.before = of_round, self._known_before(asleep)
         before, self.scales, self.together = self.before, scales, None
         everybody = self.everybody = _limits.sane(F, before.limits)
+        self.awake = np.where(asleep, 0.0, everybody)
         beyond = (everybody != F) > asleep
         is_any_beyond = beyond.any()
         if is_any_beyond and self._leaves(self._led(F, asleep, beyond)):
             return None
+        forecasts = self._mixed()
         if not self.mixture.n_direct:
-            return self._mixed()
-        awake, heard, self.others = self._heard(F, asleep)
-        known = self.losses[:, -1], self.rounds[:, -1], self.mixture.n_direct
-        self.means = apart.parted(heard, awake, *known)
-        known = self.state["apart"]["known"]
+            return forecasts
+        known, self.others = self.state["apart"]["known"], None
         self.octaves, self.usual = apart.octaves_of_row(known, self.means)
         if self.octaves.item(self.octaves.argmax()) < 0:
-            return self._mixed()
+            return forecasts
+        self.others = self._heard_alone(F)
         weights = apart.weights_of(known, self.means, self.others, self.octaves)
         shares = apart.shares_of(weights, self.octaves)
         if not shares.any():
-            return self._mixed()
+            return forecasts
         # who was right in such rows is heard beyond limits
         if is_any_beyond and self._leaves((shares > 0.0) & beyond.any(axis=-1)):
             return None
         is_any = ((shares > 0.0) & ~np.isnan(self.means.a)).any()
-        together = self._without_direct(asleep, shares > 0.0) if is_any else None
-        forecasts = self._mixed()
-        together = together if is_any else forecasts
+        together = self._without_direct(asleep, shares > 0.0) if is_any else forecasts
         self.together = np.where(shares > 0.0, together, np.nan)
         found = apart.others_say(weights, self.others, together)
         return forecasts + shares * (found - forecasts)
 
-    def _heard(self, F, asleep):
-        """Return forecasts (q, K) of who is awake and of who has a say, and wide ones of others."""
-        awake, others = self.everybody, _limits.nearly_sane(F, self.before.limits)
-        if asleep.any():
-            awake = np.where(asleep, np.nan, awake)
-        heard, sleep = awake, self.before.sleep
+    def _heard_alone(self, F):
+        """Return wide forecasts (q, K) of who has a say, but for direct experts."""
+        others, sleep = _limits.nearly_sane(F, self.before.limits), self.before.sleep
         if sleep is not None:
-            heard = np.where(sleep.asleep, np.nan, awake)
             others[sleep.asleep] = np.nan
         others[:, : self.mixture.n_direct] = np.nan
-        return awake, heard, others
+        return others
 
     def _without_direct(self, asleep, which):
         """Return forecasts (q,) of the same row without the direct experts of some targets (q,)."""
@@ -171,13 +172,14 @@ class MixtureRow:
 
     def _mixed(self):
         """Return the forecasts (q,) of who is awake."""
-        before, scales = self.before, self.scales
-        F, sleep = self.everybody.copy(), before.sleep
-        if sleep is not None:
-            np.copyto(F, 0.0, where=sleep.asleep)
-        means = _boas.mixed_row(before.weights, _boas.pairs_of(F))
-        first, self.base = _boas.within_row(means[:, :1], F, sleep), means[:, 1]
-        self.of_experts, self.of_boa = (F, sleep), first
+        before, scales, F, n = self.before, self.scales, self.awake, 1 + self.n_means
+        pairs = _boas.pairs_of(F)
+        means = _boas.mixed_row(before.weights[:, :n], pairs)
+        first, self.base = _boas.within_row(means[:, :1], F, before.sleep), means[:, 1]
+        self.of_experts, self.of_boa = (F, before.sleep), first
+        if self.mixture.n_direct:
+            of_both = _boas.mixed_row(before.weights[:, n:], pairs)
+            self.means = apart.means_parted(*of_both.T, self.losses[:, -1])
         ways = self._ways(first, means, F, scales)
         self.of_ways = _without_rounding(ways, scales), before.away
         self.last = _two_boas.ask_row(before.weights_of_ways, before.share, *self.of_ways)
@@ -197,19 +199,22 @@ class MixtureRow:
         """Return what is known before a row, whatever it is."""
         state, n = self.state, self.mixture.n_direct
         numbers, limits = state["limits"].tolist(), self.known_limits()
+        heard = asleep
         if n:
-            asleep = asleep.copy()
-            asleep[:, :n] |= self._are_hopeless(sleep_of(asleep), limits)
-        sleep, barred = sleep_of(asleep), self.losses
+            heard = asleep.copy()
+            heard[:, :n] |= self._are_hopeless(sleep_of(asleep), limits)
+        sleep, (of_boa, of_ways) = sleep_of(heard), self.boas.log_weights()
+        of_masks = asleep.tobytes(), heard.tobytes(), asleep.shape
+        losses = self.losses.take(self.sums_of, axis=1)
+        losses += _barred_of(*of_masks, self.n_means, n)
+        known = log_likelihoods_of(losses, self.rounds.take(self.sums_of, axis=1))
         if sleep is not None:
-            barred = barred + sleep.barred[:, None]
-        of_experts, of_ways = self.boas.log_weights()
-        known = np.concatenate([of_experts, log_likelihoods_of(barred, self.rounds)], axis=1)
-        away = np.zeros((len(asleep), of_ways.shape[-1]), dtype=bool)
-        away[:, of_ways.shape[-1] - n :] = asleep[:, :n]
-        away = sleep_of(away)
-        weights = [_boas.weights_of_row(*one) for one in ((known, sleep), (of_ways, away))]
-        return Before(numbers, limits, sleep, away, *weights, _two_boas.share_now(state["last"]))
+            of_boa -= sleep.barred[:, None]
+        weights = _boas.weights_of_row(np.concatenate([of_boa, known], axis=1), None)
+        away = _away_of(heard[:, :n].tobytes(), (len(heard), n), of_ways.shape[-1])
+        weights_of_ways = _boas.weights_of_row(of_ways, away)
+        share = _two_boas.share_now(state["last"])
+        return Before(numbers, limits, sleep, away, weights, weights_of_ways, share)
 
     def _ways(self, first, means, F, scales):
         """Return the ways (q, W) of the last level: means, regressions of errors, direct experts.
@@ -268,6 +273,29 @@ class MixtureRow:
         hopeless |= limits[:, 2:] < self.n_known
         hopeless &= others < np.inf
         return hopeless
+
+
+@lru_cache(_MASKS)
+def _barred_of(asleep, heard, shape, n_means, n_direct):
+    """Return (q, n_means + 3, K) what is infinite of who has no part in each mean, and 0 of others.
+
+    In most of them it is who is not `heard` (q, K); the last three, where there are direct experts,
+    are of those that are heard, of all others, and of direct ones that are awake.
+    """
+    asleep, heard = (np.frombuffer(mask, dtype=bool).reshape(shape) for mask in (asleep, heard))
+    is_direct = np.arange(shape[-1]) < n_direct
+    parts = [heard] * n_means
+    if n_direct:
+        parts += [heard | ~is_direct, heard | is_direct, asleep | ~is_direct]
+    return np.where(np.stack(parts, axis=1), np.inf, 0.0)
+
+
+@lru_cache(_MASKS)
+def _away_of(asleep, shape, n_ways):
+    """Return who is asleep of the ways (q, n_ways), the last of which are experts; or None."""
+    away = np.zeros((shape[0], n_ways), dtype=bool)
+    away[:, n_ways - shape[1] :] = np.frombuffer(asleep, dtype=bool).reshape(shape)
+    return sleep_of(away)
 
 
 def _without_rounding(ways, scales):
