@@ -121,7 +121,7 @@ class MixtureRow:
         """Return the forecasts (q,) of all; None where one leads beyond the targets' range.
 
         Forecasts F (q, K) are NaN where there is no expert; no say has who is `asleep` (q, K). What
-        no row changes is kept for the round t. Numbers may overflow.
+        no row changes is kept for the round t. Numbers may overflow; a mean of nobody is none.
         """
         of_round = t, asleep.tobytes()
         if of_round != self.of_round:
@@ -240,8 +240,10 @@ class MixtureRow:
         now = [(min(low, one), max(high, one), n + 1.0) for (low, high, n), one in known]
         state["limits"] = np.array(now)
         n_remembered = last["usual"][:, -2]
-        factors = np.full((len(y), 3), 2.0 * weight)
-        factors[:, 2] *= _two_boas.learn_usual_of_row(last, *self.of_ways, y, weight)
+        factors = np.empty((len(y), 3))
+        factors[:, :2] = 2.0 * weight
+        of_round = _two_boas.learn_usual_of_row(last, *self.of_ways, y, weight)
+        np.multiply(2.0 * weight, of_round, out=factors[:, 2])
         _two_boas.teach_likelihoods(last, self.last, y, factors[:, 2], n_remembered, weight)
         of_each = self.of_experts, self.of_ways
         self.boas.teach(self.known_ways, of_each, target, factors, (None, _two_boas.bound))
@@ -270,8 +272,9 @@ class MixtureRow:
         others = losses[:, n:] if sleep is None else losses[:, n:] + sleep.barred[:, n:]
         others = np.minimum.reduce(others, axis=-1, keepdims=True)
         hopeless = losses[:, :n] > HOPELESS * others
-        hopeless |= limits[:, 2:] < self.n_known
-        hopeless &= others < np.inf
+        are_young = limits[:, 2:] < self.n_known
+        if are_young.any():
+            hopeless |= are_young & (others < np.inf)
         return hopeless
 
 

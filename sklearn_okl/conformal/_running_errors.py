@@ -129,7 +129,7 @@ def learn_row(state, errors, weight=1.0):
     scores = np.array([[error / unit] for error, unit in zip(errors, units, strict=True)])
     below = np.add.reduce(latest < scores, axis=-1, keepdims=True)
     needed = below / (n + 1.0)
-    if np.maximum.reduce(below, axis=None) == n:
+    if below.item(below.argmax()) == n:
         largest = np.maximum.reduce(latest, axis=-1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.where(largest > 0.0, scores / largest, np.inf)
