@@ -272,6 +272,8 @@ def after_row(known, means, F, y, weight, bands, sizes, together=None):
         of_row = (part.tolist() for part in (*means[:3], y, known[:, :_OFF]))
         now = known.copy()
         now[:, :_LIKELY] = [_after(*one) for one in zip(*of_row, strict=True)]
+    if bands.item(bands.argmax()) < 0:
+        return now
     for j in np.flatnonzero(bands >= 0):
         said = _said(means.row(j), F[j], np.nan if together is None else together[j])
         now[j, _LIKELY:] = _moved(known[j, _LIKELY:], said, y[j], sizes[j], min(weight, 1.0))

@@ -243,6 +243,7 @@ class JoinedBoas:
         self._rates = (), ()  # of states that are its own, and what they were
         self._n_targets, *_ = states[0]["rates"].shape
         self._nobody, self._places = _joined(*[state["rates"].shape[1:] for state in states])
+        self.width = self._nobody["rates"].shape[-1]
         self.common = {"start": self._nobody["start"]}
         for name in ("rates", "regrets", "log_prior"):  # what is asked for
             self._join(name)
@@ -277,30 +278,28 @@ class JoinedBoas:
         return [self.common[name] for name in self._WRITTEN]
 
     def log_weights(self):
-        """Return the logarithms of the weights (q, n_ways, K) of each."""
-        return self.parts_of(_BOA._log_weights(self.common))
+        """Return the logarithms of the weights (q, n_ways, K) of all ways."""
+        return _BOA._log_weights(self.common)
 
     def parts_of(self, joined):
         """Return the parts (q, n_ways, K) of an array for all of them."""
         return [joined[:, ways, :width] for ways, width in self._places]
 
-    def teach(self, known, of_each, target, factors, bounds):
+    def teach(self, known, of_each, awake, target, factors, bound):
         """Learn targets (q, 1) of a row of which all ways were `known` (q, n_ways) before clips.
 
-        Forecasts and who is asleep are those of each; factors are (q, n_ways).
+        Forecasts (q, K) are those of each BOA; of nobody, and of who is not `awake` (q, n_ways, K),
+        they are any numbers. Factors are (q, n_ways); `bound` may edit regrets.
         """
         unheard = [state["unheard"] for state in self.states]
         self.common["unheard"] = any(unheard)
         rounding = _rounding(known, target) if self.common["unheard"] else None
-        F = known[..., None] + self._nobody["regrets"]  # of nobody without a regret
-        for part, (forecasts, _) in zip(self.parts_of(F), of_each, strict=True):
+        F = np.zeros(awake.shape)
+        for part, forecasts in zip(self.parts_of(F), of_each, strict=True):
             part[...] = forecasts[:, None]
         regrets = _regrets(known, F, target, factors, rounding)
-        for part, (_, sleep), bound in zip(self.parts_of(regrets), of_each, bounds, strict=True):
-            if sleep is not None:
-                part *= sleep.awake[:, None]
-            if bound is not None:
-                bound(part)
+        regrets *= awake
+        bound(regrets)
         _BOA._update(self.common, regrets, target)
         squares = self.parts_of(self.common["squares"])
         for state, was_unheard, part in zip(self.states, unheard, squares, strict=True):

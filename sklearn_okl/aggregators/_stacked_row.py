@@ -19,7 +19,8 @@ from ._boas import sleep_of
 from ._fading_means import log_likelihoods_of
 from ._stacked import FARTHEST, HOPELESS, KNOWN, SAME
 
-_MASKS = 16  # of who is asleep, that are remembered
+_MASKS = 8  # of who is asleep, that are remembered
+_N_BOAS = 3  # two of the ways, and one of the experts
 _N_PARTED = 3  # means that tell how far direct experts and others part
 _OF_STACKS = "theta", "b", "squares", "A", "P"  # arrays of regressions that rows add to
 
@@ -33,22 +34,39 @@ class Before(NamedTuple):
         Low and high end of the targets so far, and their rows, of each.
     limits : ndarray of shape (q, 3)
         The same, with a margin.
-    sleep, away : Sleep or None
-        Who has no say among the experts, and among the ways.
-    weights, weights_of_ways : ndarray of shape (q, 1 + m, K) and (q, 2, W)
-        Of the first BOA and the m means, and of the last two BOAs, up to factors. Where there are
-        direct experts the last three means are those that tell how far others part from them.
+    silence : Silence
+        Who has no say.
+    weights : ndarray of shape (q, 3 + m, K)
+        Of the last two BOAs, the first one, and m means, up to factors. Where there are direct
+        experts the last three means are those that tell how far others part from them.
     share : ndarray of shape (q,)
         That of the second of these.
     """
 
     numbers: list
     limits: np.ndarray
+    silence: object
+    weights: np.ndarray
+    share: np.ndarray
+
+
+class Silence(NamedTuple):
+    """Those whose forecasts of a row do not count.
+
+    Attributes
+    ----------
+    sleep, away : Sleep or None
+        Among the experts, and among the ways.
+    barred : ndarray of shape (q, 3 + m, K)
+        Infinite of who has no part in each BOA and mean, and 0 of others.
+    awake : ndarray of shape (q, 3, K)
+        0 of who has no part in each BOA, and 1 of others.
+    """
+
     sleep: object
     away: object
-    weights: np.ndarray
-    weights_of_ways: np.ndarray
-    share: np.ndarray
+    barred: np.ndarray
+    awake: np.ndarray
 
 
 class MixtureRow:
@@ -69,19 +87,19 @@ class MixtureRow:
         self.fadings = np.array(mixture.fadings)[:, None]
         self.n_known = rows_until(KNOWN, mixture.fadings[-1])
         self.of_round = self.before = None  # what is known before the rows of a round
-        self.boas = _boas.JoinedBoas([state["experts"], state["last"]])
+        self.boas = _boas.JoinedBoas([state["last"], state["experts"]])
         fading = state["fading"]  # faded sums of losses (q, m, K) and of rounds (q, m, 1)
         self.losses = np.concatenate([one["losses"][:, None] for one in fading], axis=1)
         self.rounds = np.concatenate([one["rounds"][:, None] for one in fading], axis=1)
         self.n_means = len(fading)
         # the sums by which each mean is made, those that tell of direct experts by the last ones
         places = [*range(self.n_means), *[-1] * (_N_PARTED if mixture.n_direct else 0)]
-        self.sums_of = np.array(places)
+        self.sums_of, self.n_ways = np.array(places), state["last"]["rates"].shape[-1]
 
     def own(self, state, is_copy):
         """Go on with a state that may be written, the same or a copy of which others know."""
         self.state = state
-        self.boas.own([state["experts"], state["last"]], is_copy)
+        self.boas.own([state["last"], state["experts"]], is_copy)
         if is_copy:
             self.losses, self.rounds = self.losses.copy(), self.rounds.copy()
         for i, one in enumerate(state["fading"]):
@@ -156,7 +174,7 @@ class MixtureRow:
 
     def _heard_alone(self, F):
         """Return wide forecasts (q, K) of who has a say, but for direct experts."""
-        others, sleep = _limits.nearly_sane(F, self.before.limits), self.before.sleep
+        others, sleep = _limits.nearly_sane(F, self.before.limits), self.before.silence.sleep
         if sleep is not None:
             others[sleep.asleep] = np.nan
         others[:, : self.mixture.n_direct] = np.nan
@@ -172,18 +190,19 @@ class MixtureRow:
 
     def _mixed(self):
         """Return the forecasts (q,) of who is awake."""
-        before, scales, F, n = self.before, self.scales, self.awake, 1 + self.n_means
-        pairs = _boas.pairs_of(F)
-        means = _boas.mixed_row(before.weights[:, :n], pairs)
-        first, self.base = _boas.within_row(means[:, :1], F, before.sleep), means[:, 1]
-        self.of_experts, self.of_boa = (F, before.sleep), first
+        before, scales, F = self.before, self.scales, self.awake
+        n, (sleep, away, *_) = _N_BOAS + self.n_means, before.silence
+        weights, pairs = before.weights[..., : F.shape[1]], _boas.pairs_of(F)
+        means = _boas.mixed_row(weights[:, _N_BOAS - 1 : n], pairs)
+        first, self.base = _boas.within_row(means[:, :1], F, sleep), means[:, 1]
+        self.of_boa = first
         if self.mixture.n_direct:
-            of_both = _boas.mixed_row(before.weights[:, n:], pairs)
+            of_both = _boas.mixed_row(weights[:, n:], pairs)
             self.means = apart.means_parted(*of_both.T, self.losses[:, -1])
-        ways = self._ways(first, means, F, scales)
-        self.of_ways = _without_rounding(ways, scales), before.away
-        self.last = _two_boas.ask_row(before.weights_of_ways, before.share, *self.of_ways)
-        self.known_ways = np.concatenate([means[:, :1], self.last.known], axis=1)
+        ways = self.ways = _without_rounding(self._ways(first, means, F, scales), scales)
+        weights = before.weights[:, : _N_BOAS - 1, : ways.shape[1]]
+        self.last = _two_boas.ask_row(weights, before.share, ways, away)
+        self.known_ways = np.concatenate([self.last.known, means[:, :1]], axis=1)
         return self.last.forecast
 
     def _leaves(self, which):
@@ -199,29 +218,30 @@ class MixtureRow:
         """Return what is known before a row, whatever it is."""
         state, n = self.state, self.mixture.n_direct
         numbers, limits = state["limits"].tolist(), self.known_limits()
-        heard = asleep
+        silent = asleep
         if n:
-            heard = asleep.copy()
-            heard[:, :n] |= self._are_hopeless(sleep_of(asleep), limits)
-        sleep, (of_boa, of_ways) = sleep_of(heard), self.boas.log_weights()
-        of_masks = asleep.tobytes(), heard.tobytes(), asleep.shape
+            silent = asleep.copy()
+            silent[:, :n] |= self._are_hopeless(sleep_of(asleep), limits)
+        known = np.zeros((len(asleep), _N_BOAS + len(self.sums_of), self.boas.width))
+        of_masks = asleep.tobytes(), silent.tobytes(), asleep.shape
+        silence = _silence_of(*of_masks, known.shape, self.n_means, n, self.n_ways)
+        barred, n_experts = silence.barred, asleep.shape[1]
         losses = self.losses.take(self.sums_of, axis=1)
-        losses += _barred_of(*of_masks, self.n_means, n)
-        known = log_likelihoods_of(losses, self.rounds.take(self.sums_of, axis=1))
-        if sleep is not None:
-            of_boa -= sleep.barred[:, None]
-        weights = _boas.weights_of_row(np.concatenate([of_boa, known], axis=1), None)
-        away = _away_of(heard[:, :n].tobytes(), (len(heard), n), of_ways.shape[-1])
-        weights_of_ways = _boas.weights_of_row(of_ways, away)
-        share = _two_boas.share_now(state["last"])
-        return Before(numbers, limits, sleep, away, weights, weights_of_ways, share)
+        losses += barred[:, _N_BOAS:, :n_experts]
+        known[:, :_N_BOAS] = self.boas.log_weights()
+        known[:, _N_BOAS:, :n_experts] = log_likelihoods_of(
+            losses, self.rounds.take(self.sums_of, axis=1)
+        )
+        known -= barred
+        weights = _boas.weights_of_row(known, None)
+        return Before(numbers, limits, silence, weights, _two_boas.share_now(state["last"]))
 
     def _ways(self, first, means, F, scales):
         """Return the ways (q, W) of the last level: means, regressions of errors, direct experts.
 
         The regressions have met the row.
         """
-        base, n_direct, sleep = self.base, self.mixture.n_direct, self.before.sleep
+        base, n_direct, sleep = self.base, self.mixture.n_direct, self.before.silence.sleep
         D = F - base[:, None]
         D /= scales[:, None]
         np.minimum(np.maximum(D, -FARTHEST, out=D), FARTHEST, out=D)
@@ -240,13 +260,13 @@ class MixtureRow:
         now = [(min(low, one), max(high, one), n + 1.0) for (low, high, n), one in known]
         state["limits"] = np.array(now)
         n_remembered = last["usual"][:, -2]
-        factors = np.empty((len(y), 3))
-        factors[:, :2] = 2.0 * weight
-        of_round = _two_boas.learn_usual_of_row(last, *self.of_ways, y, weight)
-        np.multiply(2.0 * weight, of_round, out=factors[:, 2])
-        _two_boas.teach_likelihoods(last, self.last, y, factors[:, 2], n_remembered, weight)
-        of_each = self.of_experts, self.of_ways
-        self.boas.teach(self.known_ways, of_each, target, factors, (None, _two_boas.bound))
+        factors = np.full((len(y), _N_BOAS), 2.0 * weight)
+        silence, of_ways = self.before.silence, factors[:, 1]
+        of_ways *= _two_boas.learn_usual_of_row(last, self.ways, silence.away, y, weight)
+        _two_boas.teach_likelihoods(last, self.last, y, of_ways, n_remembered, weight)
+        of_each = self.ways, self.awake
+        of_row = silence.awake, target, factors, _two_boas.bound
+        self.boas.teach(self.known_ways, of_each, *of_row)
         if self.mixture.n_direct:
             of_row = self.means, self.others, y, weight, self.octaves, self.usual, self.together
             known = apart.after_row(state["apart"]["known"], *of_row)
@@ -279,26 +299,26 @@ class MixtureRow:
 
 
 @lru_cache(_MASKS)
-def _barred_of(asleep, heard, shape, n_means, n_direct):
-    """Return (q, n_means + 3, K) what is infinite of who has no part in each mean, and 0 of others.
+def _silence_of(asleep, silent, shape, joined, n_means, n_direct, n_ways):
+    """Return the silence of those that are `silent` of all (q, K), of which the first are direct.
 
-    In most of them it is who is not `heard` (q, K); the last three, where there are direct experts,
-    are of those that are heard, of all others, and of direct ones that are awake.
+    They have no part in the first BOA and most means. The last three, where there are direct
+    experts, are of those of them that are heard, of all others that are, and of direct ones that
+    are not asleep. These are the last ways, too. Arrays are `joined`, with nobody behind.
     """
-    asleep, heard = (np.frombuffer(mask, dtype=bool).reshape(shape) for mask in (asleep, heard))
-    is_direct = np.arange(shape[-1]) < n_direct
-    parts = [heard] * n_means
-    if n_direct:
-        parts += [heard | ~is_direct, heard | is_direct, asleep | ~is_direct]
-    return np.where(np.stack(parts, axis=1), np.inf, 0.0)
-
-
-@lru_cache(_MASKS)
-def _away_of(asleep, shape, n_ways):
-    """Return who is asleep of the ways (q, n_ways), the last of which are experts; or None."""
+    masks = asleep, silent
+    asleep, silent = (np.frombuffer(mask, dtype=bool).reshape(shape) for mask in masks)
+    is_direct, n = np.arange(shape[1]) < n_direct, _N_BOAS + n_means
     away = np.zeros((shape[0], n_ways), dtype=bool)
-    away[:, n_ways - shape[1] :] = np.frombuffer(asleep, dtype=bool).reshape(shape)
-    return sleep_of(away)
+    away[:, n_ways - n_direct :] = silent[:, :n_direct]
+    are_out = np.ones(joined, dtype=bool)
+    are_out[:, : _N_BOAS - 1, :n_ways] = away[:, None]
+    are_out[:, _N_BOAS - 1 : n, : shape[1]] = silent[:, None]
+    if n_direct:
+        parts = silent | ~is_direct, silent | is_direct, asleep | ~is_direct
+        are_out[:, n:, : shape[1]] = np.stack(parts, axis=1)
+    barred, awake = np.where(are_out, np.inf, 0.0), 1.0 - are_out[:, :_N_BOAS]
+    return Silence(sleep_of(silent), sleep_of(away), barred, awake)
 
 
 def _without_rounding(ways, scales):

@@ -168,7 +168,7 @@ def weights(state):
 
 
 def bound(regrets):
-    """Let the regrets (q, 2, K) of the bounded ones be at most so large."""
+    """Let the regrets (q, 2, K) of the bounded ones be at most so large, and no others behind."""
     bounded = regrets[:, 1]
     sizes = np.abs(bounded)
     if sizes.item(sizes.argmax()) > _BOUND:
