@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 from scipy.linalg.blas import dspr
-from scipy.linalg.lapack import dpptrf, dpptrs
+from scipy.linalg.lapack import dppsv
 
 from ..._linalg import inverse_spd
 from ..._validation import weights_of
@@ -93,12 +93,11 @@ class PackedRidge(VAWRegressor):
         """Write what solves A theta = b (K, D, q) of the triangles into theta, of that shape."""
         width = theta.shape[1]
         for k, sums in enumerate(state["sums"]):
-            factor, failed = dpptrf(width, sums, lower=1)
+            solution, failed = dppsv(width, sums.copy(), b[k], lower=1)
             if failed:  # rounding has made it indefinite
                 A = _unpacked(sums[None], width)
-                theta[k] = (inverse_spd(A, state["alpha"][k]) @ b[k])[0]
-            else:
-                theta[k] = dpptrs(width, factor, b[k], lower=1)[0]
+                solution = (inverse_spd(A, state["alpha"][k]) @ b[k])[0]
+            theta[k] = solution
 
 
 @cache
