@@ -173,9 +173,12 @@ class Neighbours(Corrector):
         """
         (rows, told), weights = state["past"].rows, state["past"].weights
         known = len(rows) - ago  # how many of them each may know, of which the latest count
-        scales = state["metric"]["scales"][-1 - back]
+        views = state["metric"]["scales"][-1 - back]
+        scales = metric.distinct(views)
         places = self._nearest(state, Z, known, scales)
         shares = self._shares(self._apart(rows, Z, places, known, scales))
+        if len(scales) < len(views):  # both see the same
+            places, shares = (np.concatenate([part, part]) for part in (places, shares))
         if weights is not None:
             shares *= weights.take(places)[:, :, None]
         return self.tell.corrected(base, shares, told.take(places, axis=0)), places
@@ -208,7 +211,7 @@ class Neighbours(Corrector):
         Behind them are a few that are infinite, so that all groups of rows are of one size. Rows
         know their lengths as both views are now.
         """
-        (n, width), n_rows, known = Z.shape, len(rows), state["metric"]["scales"][-1]
+        (n, width), n_rows, known = Z.shape, len(rows), state["metric"]["scales"][-1][: len(scales)]
         asked = np.zeros((len(scales), n, width + 2))
         asked[0, :, 0] = asked[1:, :, -1] = 1.0
         np.multiply(Z, -2.0 * scales[:, None], out=asked[..., 1:-1])
