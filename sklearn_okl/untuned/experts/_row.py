@@ -144,7 +144,7 @@ class ExpertsRow:
         if seen is None:
             return None
         F = self.F
-        walks, scales = self.inputs.walks()
+        walks, scales = self.inputs.walks
         n, layout = len(walks), self.layout
         F[:, :n] = walks.T
         self.seen = seen, walks, scales

@@ -35,6 +35,7 @@ class InputRow:
         self.known = self.limits = None  # of this block
         self.all_steady = (None, b""), None  # centres and scales that stay, and as columns
         self.t = self.weights = None  # of the round whose rows it knows what is known before
+        self.walks = None  # of that round: forecasts of the latest targets, and scales
 
     @staticmethod
     def takes(inputs, state):
@@ -72,8 +73,9 @@ class InputRow:
         centers[: self.d] += rows["origin"]
         scales = deviations(centers, variances)
         of_steady = rows["steady"], targets["steady"], self.sums[0], centers, scales
-        self.moments, self.scales = np.array([centers, scales]), scales[self.d :]
+        self.moments = np.array([centers, scales])
         self.of_columns = self.moments[:, self.places], self._steady(*of_steady)
+        self.walks = self._walks(scales[self.d :])
 
     def _steady(self, of_rows, of_targets, *moments):
         """Return the centres and scales of steady units, of each column of a row with lags.
@@ -100,15 +102,15 @@ class InputRow:
         rows, targets = self.state["rows"], self.state["targets"]
         return [part[name] for part in (rows, targets) for name in _SUMS] + [self.state["lags"]]
 
-    def walks(self):
+    def _walks(self, scales):
         """Return the forecasts (2, q) of the random walks, and the scales (q,) of the targets.
 
-        Without lags there are no such forecasts, (0, q).
+        Without lags there are no such forecasts, (0, q). A scale is not 0.
         """
         last, count = self.state["lags"][:1], self.sums[0][self.d]
         steps = last / max(count - 1.0, 1.0)
         walks = np.concatenate([last, last + steps])[: self.inputs.n_walks]
-        return walks, np.where(self.scales > 0.0, self.scales, 1.0)
+        return walks, np.where(scales > 0.0, scales, 1.0)
 
     def teach(self, u):
         """Learn the row that was looked at last, and its targets (q,)."""
