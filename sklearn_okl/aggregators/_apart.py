@@ -119,14 +119,6 @@ def parted(F, everybody, losses, rounds, n_direct):
     return Parted(a, b, np.where(is_none, naive, a), losses)
 
 
-def means_parted(a, b, of_all, losses):
-    """Return how far experts part by means (q,) as above, NaN where there is nobody.
-
-    They are of the direct experts that have a say, of all others, and of all direct ones.
-    """
-    return Parted(a, b, np.where(np.isnan(a), of_all, a), losses)
-
-
 def _mean(F, losses, rounds):
     there = ~np.isnan(F).all(axis=-1)
     if there.all():

@@ -198,7 +198,7 @@ class MixtureRow:
         self.of_boa = first
         if self.mixture.n_direct:
             of_both = _boas.mixed_row(weights[:, n:], pairs)
-            self.means = apart.means_parted(*of_both.T, self.losses[:, -1])
+            self.means = apart.Parted(*of_both.T, self.losses[:, -1])
         ways = self.ways = _without_rounding(self._ways(first, means, F, scales), scales)
         weights = before.weights[:, : _N_BOAS - 1, : ways.shape[1]]
         self.last = _two_boas.ask_row(weights, before.share, ways, away)
@@ -303,8 +303,9 @@ def _silence_of(asleep, silent, shape, joined, n_means, n_direct, n_ways):
     """Return the silence of those that are `silent` of all (q, K), of which the first are direct.
 
     They have no part in the first BOA and most means. The last three, where there are direct
-    experts, are of those of them that are heard, of all others that are, and of direct ones that
-    are not asleep. These are the last ways, too. Arrays are `joined`, with nobody behind.
+    experts, are of those of them that are heard, of all others that are, and again of the former,
+    or of all direct ones that are not asleep where none is heard. Direct experts are the last ways,
+    too. Arrays are `joined`, with nobody behind.
     """
     masks = asleep, silent
     asleep, silent = (np.frombuffer(mask, dtype=bool).reshape(shape) for mask in masks)
@@ -315,7 +316,8 @@ def _silence_of(asleep, silent, shape, joined, n_means, n_direct, n_ways):
     are_out[:, : _N_BOAS - 1, :n_ways] = away[:, None]
     are_out[:, _N_BOAS - 1 : n, : shape[1]] = silent[:, None]
     if n_direct:
-        parts = silent | ~is_direct, silent | is_direct, asleep | ~is_direct
+        naive = np.where((is_direct > silent).any(axis=1, keepdims=True), silent, asleep)
+        parts = silent | ~is_direct, silent | is_direct, naive | ~is_direct
         are_out[:, n:, : shape[1]] = np.stack(parts, axis=1)
     barred, awake = np.where(are_out, np.inf, 0.0), 1.0 - are_out[:, :_N_BOAS]
     return Silence(sleep_of(silent), sleep_of(away), barred, awake)
