@@ -78,9 +78,11 @@ class PackedRidge(VAWRegressor):
 
     def _add_row(self, state, z, weight):
         """Add a row z (K, D) to the triangles, and to what counts rows."""
-        width, past = z.shape[1], self.forgetting * state["sums"]
-        of_each = zip(z, past, strict=True)
-        sums = np.array([dspr(width, weight, row, one, lower=1) for row, one in of_each])
+        width = z.shape[1]
+        # triangles taken from matrices are not contiguous, and would be copied
+        sums = np.multiply(self.forgetting, state["sums"], order="C")
+        for row, one in zip(z, sums, strict=True):
+            dspr(width, weight, row, one, lower=1, overwrite_ap=1)
         state["t"] += 1
         refresh = self._refresh_interval()
         if self.forgetting < 1.0 and state["t"] % refresh == 0:  # the ridge that has faded

@@ -74,7 +74,7 @@ class InputRow:
         scales = deviations(centers, variances)
         of_steady = rows["steady"], targets["steady"], self.sums[0], centers, scales
         self.moments = np.array([centers, scales])
-        self.of_columns = self.moments[:, self.places], self._steady(*of_steady)
+        self.of_columns = self.moments.take(self.places, axis=1), self._steady(*of_steady)
         self.walks = self._walks(scales[self.d :])
 
     def _steady(self, of_rows, of_targets, *moments):
