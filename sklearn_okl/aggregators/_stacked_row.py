@@ -16,10 +16,10 @@ import numpy as np
 from . import _apart as apart
 from . import _boas, _limits, _sides, _two_boas
 from ._boas import sleep_of
-from ._fading_means import log_likelihoods_of
+from ._fading_means import FEW, log_likelihoods_of
 from ._stacked import FARTHEST, HOPELESS, KNOWN, SAME
 
-_MASKS = 8  # of who is asleep, that are remembered
+_MASKS = 64  # of who is asleep, that are remembered
 _N_BOAS = 3  # two of the ways, and one of the experts
 _N_PARTED = 3  # means that tell how far direct experts and others part
 _OF_STACKS = "theta", "b", "squares", "A", "P"  # arrays of regressions that rows add to
@@ -223,8 +223,7 @@ class MixtureRow:
             silent = asleep.copy()
             silent[:, :n] |= self._are_hopeless(sleep_of(asleep), limits)
         known = np.zeros((len(asleep), _N_BOAS + len(self.sums_of), self.boas.width))
-        of_masks = asleep.tobytes(), silent.tobytes(), asleep.shape
-        silence = _silence_of(*of_masks, known.shape, self.n_means, n, self.n_ways)
+        silence = self._silence(asleep, silent, known.shape)
         barred, n_experts = silence.barred, asleep.shape[1]
         losses = self.losses.take(self.sums_of, axis=1)
         losses += barred[:, _N_BOAS:, :n_experts]
@@ -235,6 +234,16 @@ class MixtureRow:
         known -= barred
         weights = _boas.weights_of_row(known, None)
         return Before(numbers, limits, silence, weights, _two_boas.share_now(state["last"]))
+
+    def _silence(self, asleep, silent, joined):
+        """Return who has no say, by masks (q, K), in arrays of the shape `joined`.
+
+        Rows of few targets that follow each other hardly ever have other masks, those of many do.
+        """
+        counts = self.n_means, self.mixture.n_direct, self.n_ways
+        if len(asleep) > FEW:
+            return _silence_of(asleep, silent, joined, *counts)
+        return _known_silence(asleep.tobytes(), silent.tobytes(), asleep.shape, joined, *counts)
 
     def _ways(self, first, means, F, scales):
         """Return the ways (q, W) of the last level: means, regressions of errors, direct experts.
@@ -299,7 +308,12 @@ class MixtureRow:
 
 
 @lru_cache(_MASKS)
-def _silence_of(asleep, silent, shape, joined, n_means, n_direct, n_ways):
+def _known_silence(asleep, silent, shape, *more):
+    masks = (np.frombuffer(mask, dtype=bool).reshape(shape) for mask in (asleep, silent))
+    return _silence_of(*masks, *more)
+
+
+def _silence_of(asleep, silent, joined, n_means, n_direct, n_ways):
     """Return the silence of those that are `silent` of all (q, K), of which the first are direct.
 
     They have no part in the first BOA and most means. The last three, where there are direct
@@ -307,18 +321,17 @@ def _silence_of(asleep, silent, shape, joined, n_means, n_direct, n_ways):
     or of all direct ones that are not asleep where none is heard. Direct experts are the last ways,
     too. Arrays are `joined`, with nobody behind.
     """
-    masks = asleep, silent
-    asleep, silent = (np.frombuffer(mask, dtype=bool).reshape(shape) for mask in masks)
-    is_direct, n = np.arange(shape[1]) < n_direct, _N_BOAS + n_means
-    away = np.zeros((shape[0], n_ways), dtype=bool)
+    n_targets, n_experts = silent.shape
+    is_direct, n = np.arange(n_experts) < n_direct, _N_BOAS + n_means
+    away = np.zeros((n_targets, n_ways), dtype=bool)
     away[:, n_ways - n_direct :] = silent[:, :n_direct]
     are_out = np.ones(joined, dtype=bool)
     are_out[:, : _N_BOAS - 1, :n_ways] = away[:, None]
-    are_out[:, _N_BOAS - 1 : n, : shape[1]] = silent[:, None]
+    are_out[:, _N_BOAS - 1 : n, :n_experts] = silent[:, None]
     if n_direct:
         naive = np.where((is_direct > silent).any(axis=1, keepdims=True), silent, asleep)
         parts = silent | ~is_direct, silent | is_direct, naive | ~is_direct
-        are_out[:, n:, : shape[1]] = np.stack(parts, axis=1)
+        are_out[:, n:, :n_experts] = np.stack(parts, axis=1)
     barred, awake = np.where(are_out, np.inf, 0.0), 1.0 - are_out[:, :_N_BOAS]
     return Silence(sleep_of(silent), sleep_of(away), barred, awake)
 
