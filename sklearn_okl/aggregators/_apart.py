@@ -31,7 +31,7 @@ from scipy.special import expit
 from .._delay import as_it_was, late
 from .._linalg import softmax
 from ..features._moments import faded
-from ._fading_means import means_of
+from ._fading_means import FEW, means_of
 
 _FADING = 0.99  # of what is usually missed
 _KNOWN = 7.5  # faded rows from which on that is known: eight have come
@@ -46,7 +46,6 @@ N_BANDS = 3
 _BAND = 4  # octaves
 _FARTHEST = 2.0 ** (N_BANDS * _BAND - 1)  # times 8 usual errors, the last octave
 _TINY = np.finfo(float).tiny
-_FEW = 8  # targets up to which numbers cost less than arrays
 _RARELY = 0.1  # of all rows in which direct experts without a say are far off at most
 # places of sums, of rows far off among them, of the latest error, and of what is likely
 _ROOTS, _ROWS, _WRONG, _OFF, _LIKELY = range(5)
@@ -149,7 +148,7 @@ def _sizes(known):
 
 def octaves_of_row(known, means):
     """Return what `octaves` does of a row, without arrays where targets (q,) are few."""
-    if len(known) > _FEW:
+    if len(known) > FEW:
         return octaves(known, means)
     of_row = (part.tolist() for part in means[:3])
     of_targets = zip(known[:, :_LIKELY].tolist(), *of_row, strict=True)
@@ -258,12 +257,14 @@ def after_row(known, means, F, y, weight, bands, sizes, together=None):
     The octaves (q,) of `bands` and usual errors are those known before it; what others said
     `together` (q,) is NaN where it was not asked for.
     """
-    if len(known) > _FEW:
+    if len(known) > FEW:
         now = _usual_path(known, means.row(None), y[None])[1]
     else:  # numbers cost less than arrays of a few
         of_row = (part.tolist() for part in (*means[:3], y, known[:, :_OFF]))
         now = known.copy()
         now[:, :_LIKELY] = [_after(*one) for one in zip(*of_row, strict=True)]
+    if bands.item(bands.argmax()) < 0:
+        return now
     for j in np.flatnonzero(bands >= 0):
         said = _said(means.row(j), F[j], np.nan if together is None else together[j])
         now[j, _LIKELY:] = _moved(known[j, _LIKELY:], said, y[j], sizes[j], min(weight, 1.0))

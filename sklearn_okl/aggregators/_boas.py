@@ -159,8 +159,8 @@ def log_weights(state):
 
 def pairs_of(F):
     """Return pairs (..., K, 2) of forecasts and ones: a product with weights sums up both."""
-    pairs = np.ones((*F.shape, 2))
-    pairs[..., 0] = F
+    pairs = np.empty((*F.shape, 2))
+    pairs[..., 0], pairs[..., 1] = F, 1.0
     return pairs
 
 
@@ -194,10 +194,12 @@ def teach_row(state, known, F, sleep, target, factors, bound=None):
 
     Factors are (q, n_ways), or a number; all else is as in `learn`.
     """
-    regrets = np.empty(state["rates"].shape)
     rounding = _rounding(known, target) if state["unheard"] else None
-    slopes = _slopes(known, target, factors, rounding)
-    _write_regrets(regrets, known, F, sleep, slopes, bound, rounding)
+    regrets = _regrets(known, F[:, None], target, factors, rounding)
+    if sleep is not None:
+        regrets *= sleep.awake[:, None]
+    if bound is not None:
+        bound(regrets)
     _BOA._update(state, regrets, target)
     state["t"] += 1
 
@@ -207,28 +209,19 @@ def _rounding(known, target):
     return ROUNDING * np.maximum(np.abs(known), np.abs(target))
 
 
-def _slopes(known, target, factors, rounding):
-    """Return the slopes of the losses (q, n_ways) of a row at its forecasts.
+def _regrets(known, F, target, factors, rounding):
+    """Return the regrets (q, n_ways, K) of a row, of squared errors times factors (q, n_ways).
 
-    As long as somebody is unheard there is rounding, which is no error and tells nobody apart.
+    Forecasts F are (q, n_ways, K), or (q, 1, K). As long as somebody is unheard there is rounding,
+    which is no error and tells nobody apart.
     """
-    errors = known - target
+    errors, regrets = known - target, known[..., None] - F
     if rounding is not None:
         errors *= np.abs(errors) > rounding
+        regrets *= np.abs(regrets) > rounding[..., None]
     errors *= factors
-    return errors
-
-
-def _write_regrets(out, known, F, sleep, slopes, bound, rounding):
-    """Write the regrets (q, n_ways, K) of a row, of losses with such slopes (q, n_ways)."""
-    np.subtract(known[..., None], F[:, None], out=out)
-    if rounding is not None:
-        out *= np.abs(out) > rounding[..., None]
-    out *= slopes[..., None]
-    if sleep is not None:
-        out *= sleep.awake[:, None]
-    if bound is not None:
-        bound(out)
+    regrets *= errors[..., None]
+    return regrets
 
 
 class JoinedBoas:
@@ -250,6 +243,7 @@ class JoinedBoas:
         self._rates = (), ()  # of states that are its own, and what they were
         self._n_targets, *_ = states[0]["rates"].shape
         self._nobody, self._places = _joined(*[state["rates"].shape[1:] for state in states])
+        self.width = self._nobody["rates"].shape[-1]
         self.common = {"start": self._nobody["start"]}
         for name in ("rates", "regrets", "log_prior"):  # what is asked for
             self._join(name)
@@ -284,32 +278,33 @@ class JoinedBoas:
         return [self.common[name] for name in self._WRITTEN]
 
     def log_weights(self):
-        """Return the logarithms of the weights (q, n_ways, K) of each."""
-        return self.parts_of(_BOA._log_weights(self.common))
+        """Return the logarithms of the weights (q, n_ways, K) of all ways."""
+        return _BOA._log_weights(self.common)
 
     def parts_of(self, joined):
         """Return the parts (q, n_ways, K) of an array for all of them."""
         return [joined[:, ways, :width] for ways, width in self._places]
 
-    def teach(self, known, of_each, target, factors, bounds):
+    def teach(self, known, of_each, awake, target, factors, bound):
         """Learn targets (q, 1) of a row of which all ways were `known` (q, n_ways) before clips.
 
-        Forecasts and who is asleep are those of each; factors are (q, n_ways).
+        Forecasts (q, K) are those of each BOA; of nobody, and of who is not `awake` (q, n_ways, K),
+        they are any numbers. Factors are (q, n_ways); `bound` may edit regrets.
         """
         unheard = [state["unheard"] for state in self.states]
         self.common["unheard"] = any(unheard)
         rounding = _rounding(known, target) if self.common["unheard"] else None
-        slopes = _slopes(known, target, factors, rounding)
-        regrets = np.zeros(self.common["rates"].shape)
-        parts = zip(self._places, self.parts_of(regrets), of_each, bounds, strict=True)
-        for (ways, _), out, (F, sleep), bound in parts:
-            of_ways = None if rounding is None else rounding[:, ways]
-            _write_regrets(out, known[:, ways], F, sleep, slopes[:, ways], bound, of_ways)
+        F = np.zeros(awake.shape)
+        for part, forecasts in zip(self.parts_of(F), of_each, strict=True):
+            part[...] = forecasts[:, None]
+        regrets = _regrets(known, F, target, factors, rounding)
+        regrets *= awake
+        bound(regrets)
         _BOA._update(self.common, regrets, target)
         squares = self.parts_of(self.common["squares"])
         for state, was_unheard, part in zip(self.states, unheard, squares, strict=True):
             state["t"] += 1
-            state["unheard"] = was_unheard and not (part > state["start"]).all()
+            state["unheard"] = was_unheard and not part.item(part.argmin()) > state["start"]
         self._share("rates")
 
     def _share(self, name):

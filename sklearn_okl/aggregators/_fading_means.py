@@ -6,7 +6,8 @@ from scipy.special import expit
 from .._delay import as_it_was, late
 from ..features._moments import faded
 
-_TINY = np.finfo(float).tiny
+_TINY = float(np.finfo(float).tiny)
+FEW = 8  # targets up to which numbers cost less than arrays of a few
 
 
 def start_likelihoods(n_targets, n_experts, delay):
@@ -71,8 +72,16 @@ def share_of_second(losses, rounds):
 
     Of faded sums of squares (q, 2) and their counts (q,).
     """
+    if len(losses) <= FEW:
+        of_targets = zip(losses.tolist(), rounds.tolist(), strict=True)
+        return expit(np.array([_odds_of_second(*one, n) for one, n in of_targets]))
     first, second = losses[:, 0], losses[:, 1]
     excess = second - first
     excess /= np.maximum(np.minimum(first, second), _TINY)
     excess *= -0.5 * np.maximum(rounds, _TINY)
     return expit(excess, out=excess)
+
+
+def _odds_of_second(first, second, n):
+    """Return the log odds of the second of two, all of it numbers."""
+    return (second - first) / max(min(first, second), _TINY) * (-0.5 * max(n, _TINY))

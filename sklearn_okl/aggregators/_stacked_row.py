@@ -7,7 +7,7 @@ beyond the range of the targets, or all are beyond it, or who was right where so
 """
 
 from copy import copy
-from functools import cache
+from functools import cache, lru_cache
 from math import inf, log
 from typing import NamedTuple
 
@@ -16,9 +16,12 @@ import numpy as np
 from . import _apart as apart
 from . import _boas, _limits, _sides, _two_boas
 from ._boas import sleep_of
-from ._fading_means import log_likelihoods_of
+from ._fading_means import FEW, log_likelihoods_of
 from ._stacked import FARTHEST, HOPELESS, KNOWN, SAME
 
+_MASKS = 64  # of who is asleep, that are remembered
+_N_BOAS = 3  # two of the ways, and one of the experts
+_N_PARTED = 3  # means that tell how far direct experts and others part
 _OF_STACKS = "theta", "b", "squares", "A", "P"  # arrays of regressions that rows add to
 
 
@@ -31,21 +34,39 @@ class Before(NamedTuple):
         Low and high end of the targets so far, and their rows, of each.
     limits : ndarray of shape (q, 3)
         The same, with a margin.
-    sleep, away : Sleep or None
-        Who has no say among the experts, and among the ways.
-    weights, weights_of_ways : ndarray of shape (q, 1 + m, K) and (q, 2, W)
-        Of the first BOA and the m means, and of the last two BOAs, up to factors.
+    silence : Silence
+        Who has no say.
+    weights : ndarray of shape (q, 3 + m, K)
+        Of the last two BOAs, the first one, and m means, up to factors. Where there are direct
+        experts the last three means are those that tell how far others part from them.
     share : ndarray of shape (q,)
         That of the second of these.
     """
 
     numbers: list
     limits: np.ndarray
+    silence: object
+    weights: np.ndarray
+    share: np.ndarray
+
+
+class Silence(NamedTuple):
+    """Those whose forecasts of a row do not count.
+
+    Attributes
+    ----------
+    sleep, away : Sleep or None
+        Among the experts, and among the ways.
+    barred : ndarray of shape (q, 3 + m, K)
+        Infinite of who has no part in each BOA and mean, and 0 of others.
+    awake : ndarray of shape (q, 3, K)
+        0 of who has no part in each BOA, and 1 of others.
+    """
+
     sleep: object
     away: object
-    weights: np.ndarray
-    weights_of_ways: np.ndarray
-    share: np.ndarray
+    barred: np.ndarray
+    awake: np.ndarray
 
 
 class MixtureRow:
@@ -66,15 +87,19 @@ class MixtureRow:
         self.fadings = np.array(mixture.fadings)[:, None]
         self.n_known = rows_until(KNOWN, mixture.fadings[-1])
         self.of_round = self.before = None  # what is known before the rows of a round
-        self.boas = _boas.JoinedBoas([state["experts"], state["last"]])
+        self.boas = _boas.JoinedBoas([state["last"], state["experts"]])
         fading = state["fading"]  # faded sums of losses (q, m, K) and of rounds (q, m, 1)
         self.losses = np.concatenate([one["losses"][:, None] for one in fading], axis=1)
         self.rounds = np.concatenate([one["rounds"][:, None] for one in fading], axis=1)
+        self.n_means = len(fading)
+        # the sums by which each mean is made, those that tell of direct experts by the last ones
+        places = [*range(self.n_means), *[-1] * (_N_PARTED if mixture.n_direct else 0)]
+        self.sums_of, self.n_ways = np.array(places), state["last"]["rates"].shape[-1]
 
     def own(self, state, is_copy):
         """Go on with a state that may be written, the same or a copy of which others know."""
         self.state = state
-        self.boas.own([state["experts"], state["last"]], is_copy)
+        self.boas.own([state["last"], state["experts"]], is_copy)
         if is_copy:
             self.losses, self.rounds = self.losses.copy(), self.rounds.copy()
         for i, one in enumerate(state["fading"]):
@@ -114,52 +139,46 @@ class MixtureRow:
         """Return the forecasts (q,) of all; None where one leads beyond the targets' range.
 
         Forecasts F (q, K) are NaN where there is no expert; no say has who is `asleep` (q, K). What
-        no row changes is kept for the round t. Numbers may overflow.
+        no row changes is kept for the round t. Numbers may overflow; a mean of nobody is none.
         """
         of_round = t, asleep.tobytes()
         if of_round != self.of_round:
             self.of_round, self.before = of_round, self._known_before(asleep)
         before, self.scales, self.together = self.before, scales, None
         everybody = self.everybody = _limits.sane(F, before.limits)
+        self.awake = np.where(asleep, 0.0, everybody)
         beyond = (everybody != F) > asleep
         is_any_beyond = beyond.any()
         if is_any_beyond and self._leaves(self._led(F, asleep, beyond)):
             return None
+        forecasts = self._mixed()
         if not self.mixture.n_direct:
-            return self._mixed()
-        awake, heard, self.others = self._heard(F, asleep)
-        known = self.losses[:, -1], self.rounds[:, -1], self.mixture.n_direct
-        self.means = apart.parted(heard, awake, *known)
-        known = self.state["apart"]["known"]
+            return forecasts
+        known, self.others = self.state["apart"]["known"], None
         self.octaves, self.usual = apart.octaves_of_row(known, self.means)
         if self.octaves.item(self.octaves.argmax()) < 0:
-            return self._mixed()
+            return forecasts
+        self.others = self._heard_alone(F)
         weights = apart.weights_of(known, self.means, self.others, self.octaves)
         shares = apart.shares_of(weights, self.octaves)
         if not shares.any():
-            return self._mixed()
+            return forecasts
         # who was right in such rows is heard beyond limits
         if is_any_beyond and self._leaves((shares > 0.0) & beyond.any(axis=-1)):
             return None
         is_any = ((shares > 0.0) & ~np.isnan(self.means.a)).any()
-        together = self._without_direct(asleep, shares > 0.0) if is_any else None
-        forecasts = self._mixed()
-        together = together if is_any else forecasts
+        together = self._without_direct(asleep, shares > 0.0) if is_any else forecasts
         self.together = np.where(shares > 0.0, together, np.nan)
         found = apart.others_say(weights, self.others, together)
         return forecasts + shares * (found - forecasts)
 
-    def _heard(self, F, asleep):
-        """Return forecasts (q, K) of who is awake and of who has a say, and wide ones of others."""
-        awake, others = self.everybody, _limits.nearly_sane(F, self.before.limits)
-        if asleep.any():
-            awake = np.where(asleep, np.nan, awake)
-        heard, sleep = awake, self.before.sleep
+    def _heard_alone(self, F):
+        """Return wide forecasts (q, K) of who has a say, but for direct experts."""
+        others, sleep = _limits.nearly_sane(F, self.before.limits), self.before.silence.sleep
         if sleep is not None:
-            heard = np.where(sleep.asleep, np.nan, awake)
             others[sleep.asleep] = np.nan
         others[:, : self.mixture.n_direct] = np.nan
-        return awake, heard, others
+        return others
 
     def _without_direct(self, asleep, which):
         """Return forecasts (q,) of the same row without the direct experts of some targets (q,)."""
@@ -171,17 +190,19 @@ class MixtureRow:
 
     def _mixed(self):
         """Return the forecasts (q,) of who is awake."""
-        before, scales = self.before, self.scales
-        F, sleep = self.everybody.copy(), before.sleep
-        if sleep is not None:
-            np.copyto(F, 0.0, where=sleep.asleep)
-        means = _boas.mixed_row(before.weights, _boas.pairs_of(F))
+        before, scales, F = self.before, self.scales, self.awake
+        n, (sleep, away, *_) = _N_BOAS + self.n_means, before.silence
+        weights, pairs = before.weights[..., : F.shape[1]], _boas.pairs_of(F)
+        means = _boas.mixed_row(weights[:, _N_BOAS - 1 : n], pairs)
         first, self.base = _boas.within_row(means[:, :1], F, sleep), means[:, 1]
-        self.of_experts, self.of_boa = (F, sleep), first
-        ways = self._ways(first, means, F, scales)
-        self.of_ways = _without_rounding(ways, scales), before.away
-        self.last = _two_boas.ask_row(before.weights_of_ways, before.share, *self.of_ways)
-        self.known_ways = np.concatenate([means[:, :1], self.last.known], axis=1)
+        self.of_boa = first
+        if self.mixture.n_direct:
+            of_both = _boas.mixed_row(weights[:, n:], pairs)
+            self.means = apart.Parted(*of_both.T, self.losses[:, -1])
+        ways = self.ways = _without_rounding(self._ways(first, means, F, scales), scales)
+        weights = before.weights[:, : _N_BOAS - 1, : ways.shape[1]]
+        self.last = _two_boas.ask_row(weights, before.share, ways, away)
+        self.known_ways = np.concatenate([self.last.known, means[:, :1]], axis=1)
         return self.last.forecast
 
     def _leaves(self, which):
@@ -197,26 +218,39 @@ class MixtureRow:
         """Return what is known before a row, whatever it is."""
         state, n = self.state, self.mixture.n_direct
         numbers, limits = state["limits"].tolist(), self.known_limits()
+        silent = asleep
         if n:
-            asleep = asleep.copy()
-            asleep[:, :n] |= self._are_hopeless(sleep_of(asleep), limits)
-        sleep, barred = sleep_of(asleep), self.losses
-        if sleep is not None:
-            barred = barred + sleep.barred[:, None]
-        of_experts, of_ways = self.boas.log_weights()
-        known = np.concatenate([of_experts, log_likelihoods_of(barred, self.rounds)], axis=1)
-        away = np.zeros((len(asleep), of_ways.shape[-1]), dtype=bool)
-        away[:, of_ways.shape[-1] - n :] = asleep[:, :n]
-        away = sleep_of(away)
-        weights = [_boas.weights_of_row(*one) for one in ((known, sleep), (of_ways, away))]
-        return Before(numbers, limits, sleep, away, *weights, _two_boas.share_now(state["last"]))
+            silent = asleep.copy()
+            silent[:, :n] |= self._are_hopeless(sleep_of(asleep), limits)
+        known = np.zeros((len(asleep), _N_BOAS + len(self.sums_of), self.boas.width))
+        silence = self._silence(asleep, silent, known.shape)
+        barred, n_experts = silence.barred, asleep.shape[1]
+        losses = self.losses.take(self.sums_of, axis=1)
+        losses += barred[:, _N_BOAS:, :n_experts]
+        known[:, :_N_BOAS] = self.boas.log_weights()
+        known[:, _N_BOAS:, :n_experts] = log_likelihoods_of(
+            losses, self.rounds.take(self.sums_of, axis=1)
+        )
+        known -= barred
+        weights = _boas.weights_of_row(known, None)
+        return Before(numbers, limits, silence, weights, _two_boas.share_now(state["last"]))
+
+    def _silence(self, asleep, silent, joined):
+        """Return who has no say, by masks (q, K), in arrays of the shape `joined`.
+
+        Rows of few targets that follow each other hardly ever have other masks, those of many do.
+        """
+        counts = self.n_means, self.mixture.n_direct, self.n_ways
+        if len(asleep) > FEW:
+            return _silence_of(asleep, silent, joined, *counts)
+        return _known_silence(asleep.tobytes(), silent.tobytes(), asleep.shape, joined, *counts)
 
     def _ways(self, first, means, F, scales):
         """Return the ways (q, W) of the last level: means, regressions of errors, direct experts.
 
         The regressions have met the row.
         """
-        base, n_direct, sleep = self.base, self.mixture.n_direct, self.before.sleep
+        base, n_direct, sleep = self.base, self.mixture.n_direct, self.before.silence.sleep
         D = F - base[:, None]
         D /= scales[:, None]
         np.minimum(np.maximum(D, -FARTHEST, out=D), FARTHEST, out=D)
@@ -235,11 +269,13 @@ class MixtureRow:
         now = [(min(low, one), max(high, one), n + 1.0) for (low, high, n), one in known]
         state["limits"] = np.array(now)
         n_remembered = last["usual"][:, -2]
-        factors = np.full((len(y), 3), 2.0 * weight)
-        factors[:, 2] *= _two_boas.learn_usual_of_row(last, *self.of_ways, y, weight)
-        _two_boas.teach_likelihoods(last, self.last, y, factors[:, 2], n_remembered, weight)
-        of_each = self.of_experts, self.of_ways
-        self.boas.teach(self.known_ways, of_each, target, factors, (None, _two_boas.bound))
+        factors = np.full((len(y), _N_BOAS), 2.0 * weight)
+        silence, of_ways = self.before.silence, factors[:, 1]
+        of_ways *= _two_boas.learn_usual_of_row(last, self.ways, silence.away, y, weight)
+        _two_boas.teach_likelihoods(last, self.last, y, of_ways, n_remembered, weight)
+        of_each = self.ways, self.awake
+        of_row = silence.awake, target, factors, _two_boas.bound
+        self.boas.teach(self.known_ways, of_each, *of_row)
         if self.mixture.n_direct:
             of_row = self.means, self.others, y, weight, self.octaves, self.usual, self.together
             known = apart.after_row(state["apart"]["known"], *of_row)
@@ -265,9 +301,39 @@ class MixtureRow:
         others = losses[:, n:] if sleep is None else losses[:, n:] + sleep.barred[:, n:]
         others = np.minimum.reduce(others, axis=-1, keepdims=True)
         hopeless = losses[:, :n] > HOPELESS * others
-        hopeless |= limits[:, 2:] < self.n_known
-        hopeless &= others < np.inf
+        are_young = limits[:, 2:] < self.n_known
+        if are_young.any():
+            hopeless |= are_young & (others < np.inf)
         return hopeless
+
+
+@lru_cache(_MASKS)
+def _known_silence(asleep, silent, shape, *more):
+    masks = (np.frombuffer(mask, dtype=bool).reshape(shape) for mask in (asleep, silent))
+    return _silence_of(*masks, *more)
+
+
+def _silence_of(asleep, silent, joined, n_means, n_direct, n_ways):
+    """Return the silence of those that are `silent` of all (q, K), of which the first are direct.
+
+    They have no part in the first BOA and most means. The last three, where there are direct
+    experts, are of those of them that are heard, of all others that are, and again of the former,
+    or of all direct ones that are not asleep where none is heard. Direct experts are the last ways,
+    too. Arrays are `joined`, with nobody behind.
+    """
+    n_targets, n_experts = silent.shape
+    is_direct, n = np.arange(n_experts) < n_direct, _N_BOAS + n_means
+    away = np.zeros((n_targets, n_ways), dtype=bool)
+    away[:, n_ways - n_direct :] = silent[:, :n_direct]
+    are_out = np.ones(joined, dtype=bool)
+    are_out[:, : _N_BOAS - 1, :n_ways] = away[:, None]
+    are_out[:, _N_BOAS - 1 : n, :n_experts] = silent[:, None]
+    if n_direct:
+        naive = np.where((is_direct > silent).any(axis=1, keepdims=True), silent, asleep)
+        parts = silent | ~is_direct, silent | is_direct, naive | ~is_direct
+        are_out[:, n:, :n_experts] = np.stack(parts, axis=1)
+    barred, awake = np.where(are_out, np.inf, 0.0), 1.0 - are_out[:, :_N_BOAS]
+    return Silence(sleep_of(silent), sleep_of(away), barred, awake)
 
 
 def _without_rounding(ways, scales):

@@ -31,6 +31,7 @@ from .._delay import late
 from ..features._moments import faded
 from . import _boas
 from ._fading_means import (
+    FEW,
     known_likelihoods,
     learn_likelihoods,
     likelihoods_of,
@@ -45,7 +46,6 @@ _BOUND = 3.0  # usual squared errors that the regrets of a round count at most
 _KNOWN = 3  # rounds from which on it is known what is usual
 _LEAST = 1e-18  # of the largest loss that the least one counts as
 _LARGEST = 1e300
-_FEW = 8  # targets up to which numbers cost less than arrays
 
 
 def start(n_targets, n_ways, delay):
@@ -105,23 +105,15 @@ def learn_usual_of_row(state, F, sleep, y, weight):
 
     Whoever calls it lets numbers overflow.
     """
-    usual, squares = state["usual"], F - y[:, None]
-    squares *= squares
-    if sleep is not None:  # who sleeps is never the best
-        squares *= sleep.awake
-        worst = np.maximum.reduce(squares, axis=-1, keepdims=True)
-        np.copyto(squares, worst, where=sleep.asleep)
-    if weight != 1.0:
-        squares *= weight
-    if len(usual) > _FEW:
-        most, of_round = _usual_of_many(usual)
-    else:
-        most, of_round = np.array([_usual_of(*one) for one in usual.tolist()]).T
-    np.minimum(squares, most[:, None], out=squares)
-    state["usual"] = now = usual * _fadings(usual.shape[1])
-    now[:, :-2] += squares
-    now[:, -2:] += 1.0
-    return of_round
+    usual = state["usual"]
+    if len(usual) > FEW:
+        state["usual"], of_round = _usual_of_many(usual, F, sleep, y, weight)
+        return of_round
+    are_asleep = [None] * len(usual) if sleep is None else sleep.asleep.tolist()
+    of_targets = zip(usual.tolist(), F.tolist(), y.tolist(), are_asleep, strict=True)
+    now, of_round = zip(*[_usual_after(*one, weight) for one in of_targets], strict=True)
+    state["usual"] = np.array(now)
+    return np.array(of_round)
 
 
 def teach_likelihoods(state, asked, y, factors, n_remembered, weight):
@@ -129,17 +121,35 @@ def teach_likelihoods(state, asked, y, factors, n_remembered, weight):
 
     Factors (q,) are those of the bounded one's errors; usual losses remember so many rounds (q,).
     """
-    squares = asked.both - y[:, None]
+    known = state["likelihoods"]
+    if len(y) > FEW:
+        squares = _squares_of_many(asked.both, y, factors, n_remembered)
+    else:
+        parts = (part.tolist() for part in (asked.both, y, factors, n_remembered))
+        squares = np.array([_squares(*one) for one in zip(*parts, strict=True)])
+    if weight != 1.0:
+        squares *= weight
+    known["losses"] = squares + _SLOWLY * known["losses"]
+    known["rounds"] = weight + _SLOWLY * known["rounds"]
+
+
+def _squares_of_many(both, y, factors, n_remembered):
+    """Return the squared errors (q, 2) of a row, divided where one is more than all usual ones."""
+    squares = both - y[:, None]
     squares *= squares
     sizes = np.maximum(squares[:, 0], squares[:, 1]) * (0.5 * factors)
     most = np.maximum(n_remembered, 1.0)
     if (sizes > most).any():
         squares *= (most / np.maximum(sizes, most))[:, None]
-    if weight != 1.0:
-        squares *= weight
-    known = state["likelihoods"]
-    known["losses"] = squares + _SLOWLY * known["losses"]
-    known["rounds"] = weight + _SLOWLY * known["rounds"]
+    return squares
+
+
+def _squares(both, y, factor, n_remembered):
+    """Return the same of one target, all of it numbers."""
+    first, second = ((one - y) * (one - y) for one in both)
+    size, most = max(first, second) * (0.5 * factor), max(n_remembered, 1.0)
+    share = most / size if size > most else 1.0
+    return first * share, second * share
 
 
 @cache
@@ -168,7 +178,7 @@ def weights(state):
 
 
 def bound(regrets):
-    """Let the regrets (q, 2, K) of the bounded ones be at most so large."""
+    """Let the regrets (q, 2, K) of the bounded ones be at most so large, and no others behind."""
     bounded = regrets[:, 1]
     sizes = np.abs(bounded)
     if sizes.item(sizes.argmax()) > _BOUND:
@@ -177,27 +187,48 @@ def bound(regrets):
         bounded *= _BOUND / largest
 
 
-def _usual_of(*sums):
-    """Return of one target the square that counts at most, and one over the usual loss.
+def _usual_after(usual, F, y, asleep, weight):
+    """Return what is usual of one target after a row, and one over the usual loss before it.
 
-    By its sums as numbers, which cost less than arrays of one: `_most` and `_learn_usual` of a row.
+    All of it is numbers, which cost less than arrays of a few.
     """
-    *losses, rounds, n_known = sums
+    *losses, rounds, n_known = usual
     usually = min(losses)
     least = max(usually, _LEAST * max(losses))
-    if n_known < _KNOWN or not least > 0.0:
-        return np.inf, 0.0
-    return usually or np.inf, min(rounds / least, _LARGEST)
+    most, of_round = np.inf, 0.0
+    if n_known >= _KNOWN and least > 0.0:
+        most, of_round = usually or np.inf, min(rounds / least, _LARGEST)
+    squares = [(f - y) * (f - y) for f in F]
+    if asleep is not None:  # who sleeps is never the best
+        of_each = list(zip(squares, asleep, strict=True))
+        worst = max([square for square, is_asleep in of_each if not is_asleep], default=0.0)
+        squares = [worst if is_asleep else square for square, is_asleep in of_each]
+    of_ways = zip(losses, squares, strict=True)
+    now = [loss * _FADING + min(weight * square, most) for loss, square in of_ways]
+    return [*now, rounds * _FADING + 1.0, n_known + 1.0], of_round
 
 
-def _usual_of_many(usual):
-    """Return the same of many targets, by arrays (q,), from their sums (q, K + 2)."""
+def _usual_of_many(usual, F, sleep, y, weight):
+    """Return the same of many targets, by arrays (q, K + 2) and (q,)."""
+    squares = F - y[:, None]
+    squares *= squares
+    if sleep is not None:
+        squares *= sleep.awake
+        worst = np.maximum.reduce(squares, axis=-1, keepdims=True)
+        np.copyto(squares, worst, where=sleep.asleep)
+    if weight != 1.0:
+        squares *= weight
     losses, rounds = usual[:, :-2], usual[:, -2]
     usually = np.minimum.reduce(losses, axis=-1)
     least = np.maximum(usually, _LEAST * np.maximum.reduce(losses, axis=-1))
     known = (usual[:, -1] >= _KNOWN) & (least > 0.0)
     of_round = np.divide(rounds, least, out=np.zeros(len(usual)), where=known)
-    return np.where(known & (usually > 0.0), usually, np.inf), np.minimum(of_round, _LARGEST)
+    most = np.where(known & (usually > 0.0), usually, np.inf)
+    np.minimum(squares, most[:, None], out=squares)
+    now = usual * _fadings(usual.shape[1])
+    now[:, :-2] += squares
+    now[:, -2:] += 1.0
+    return now, np.minimum(of_round, _LARGEST)
 
 
 def _most(sums, n_known):

@@ -129,7 +129,7 @@ def learn_row(state, errors, weight=1.0):
     scores = np.array([[error / unit] for error, unit in zip(errors, units, strict=True)])
     below = np.add.reduce(latest < scores, axis=-1, keepdims=True)
     needed = below / (n + 1.0)
-    if np.maximum.reduce(below, axis=None) == n:
+    if below.item(below.argmax()) == n:
         largest = np.maximum.reduce(latest, axis=-1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.where(largest > 0.0, scores / largest, np.inf)
@@ -138,7 +138,8 @@ def learn_row(state, errors, weight=1.0):
     state["levels"] = levels + np.where(levels >= needed, *_moves(STEP))
     state["scores"] = np.concatenate([latest, scores], axis=-1)[:, -_window(state) :]
     sums = [_with_error(weight, *one) for one in zip(errors, sums, strict=True)]
-    state.update(zip(_SUMS, np.array(list(zip(*sums, strict=True))), strict=True))
+    for name, now in zip(_SUMS, zip(*sums, strict=True), strict=True):
+        state[name] = np.array(now)
     state["seen"] = state["seen"] + 1
     return True
 

@@ -304,7 +304,7 @@ class RidgeRecursion(SumsOfRidge, MissesIntercept, WeightedRegressor):
         b += z[..., None] * (weight * y)[..., None, :]
         state["mass"] = self.forgetting * state["mass"] + weight
         rows = (root * z)[..., None, :], direction[..., None, :]
-        extreme = bool(np.maximum.reduce(gain, axis=None) > GAIN_LIMIT)
+        extreme = gain.item(gain.argmax()) > GAIN_LIMIT
         state["t"] += 1
         if "root" in state:
             _ridge_root.add_row(state["root"], z, y, weight, self.forgetting)

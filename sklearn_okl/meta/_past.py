@@ -42,6 +42,11 @@ class Past:
         return self._X[self._kept], self._y[self._kept]
 
     @property
+    def width(self):
+        """How many features rows have."""
+        return self._X.shape[1]
+
+    @property
     def weights(self):
         """The weights of the rows kept, None where none were given."""
         return None if self._weights is None else self._weights[self._kept]
@@ -53,25 +58,26 @@ class Past:
     def __add__(self, rows):
         """Return this past and the rows (X, y), or (X, y, weights), after it."""
         X, y, *weights = rows
-        length = self.length + len(y)
+        first, n = self.length, len(y)
         grown = object.__new__(Past)
         grown.__dict__.update(vars(self))
-        if length > len(self._y) or self._written[0] != self.length:
+        if first + n > len(self._y) or self._written[0] != first:
             kept_X, kept_y = self.rows
-            length = len(kept_y) + len(y)
-            room = max(2 * length, _FEWEST)
+            first = len(kept_y)
+            room = max(2 * (first + n), _FEWEST)
             grown._X, grown._y = np.empty((room, X.shape[1])), np.empty((room, *y.shape[1:]))
-            grown._X[: len(kept_y)], grown._y[: len(kept_y)] = kept_X, kept_y
+            grown._X[:first], grown._y[:first] = kept_X, kept_y
             if self._weights is not None:
                 grown._weights = np.ones(room)
-                grown._weights[: len(kept_y)] = self.weights
+                grown._weights[:first] = self.weights
             grown._written = [0]
-        grown._X[length - len(y) : length], grown._y[length - len(y) : length] = X, y
+        place = slice(first, first + n)
+        grown._X[place], grown._y[place] = X, y
         if weights and grown._weights is None:
             grown._weights = np.ones(len(grown._y))
         if grown._weights is not None:
-            grown._weights[length - len(y) : length] = weights[0] if weights else 1.0
-        grown.length = grown._written[0] = length
+            grown._weights[place] = weights[0] if weights else 1.0
+        grown.length = grown._written[0] = first + n
         return grown
 
     def __getstate__(self):

@@ -92,8 +92,8 @@ class BankLayout:
         self._waves, self._taken = np.hstack(waves), np.concatenate(places)
         self._factors = np.concatenate(factors)
 
-    def features(self, inputs, steady):
-        """Return the features (N,) of a row (u,) or (2u,), as kernels and as lines see it."""
+    def features(self, inputs, steady, out):
+        """Write the features (N,) of a row (u,) or (2u,), as kernels and as lines see it."""
         tangents = inputs @ self._waves
         np.tan(tangents, out=tangents)
         radii = tangents * tangents
@@ -102,7 +102,12 @@ class BankLayout:
         tangents *= radii
         radii -= 1.0
         parts = np.concatenate([_ONE, inputs, tangents, radii, steady])
-        return parts[self._taken] * self._factors
+        np.multiply(parts.take(self._taken), self._factors, out=out)
+
+    def views(self, joined):
+        """Return the parts (g, 1, width) of an array (N,), one for each bank."""
+        parts = zip(self.places, self.shapes, strict=True)
+        return [joined[place].reshape(shape) for place, shape in parts]
 
 
 class BankRow:
@@ -118,8 +123,11 @@ class BankRow:
     """
 
     def __init__(self, layout, banks, is_own):
-        self.layout, self.banks, self.maps = layout, banks, _maps(banks)
-        self.common, self.places, self.views = {}, [], []
+        self.layout, self.banks, self.held = layout, banks, _held(banks)
+        # features, these times a root of weights, and what they are times P: of this row
+        self.z, self.rows, self.directions = np.empty((3, len(layout.owners)))
+        self.by_bank = [layout.views(part) for part in (self.z, self.rows, self.directions)]
+        self.common = {}
         self.stops = None  # rounds after which a bank's matrices may be due
         self._join("theta")
         if is_own:
@@ -130,7 +138,7 @@ class BankRow:
 
         They are a copy of those before where these are somebody's.
         """
-        self.banks, self.maps, self.places, self.views = banks, _maps(banks), [], []
+        self.banks, self.held = banks, _held(banks)
         for name in _OF_EXPERTS:
             if name not in self.common:
                 self._join(name)
@@ -141,8 +149,7 @@ class BankRow:
             for bank, place in zip(banks, places, strict=True):
                 state = bank["experts"]
                 state[name] = view = flat[place].reshape(state[name].shape)
-                self.places.append((state, name))
-                self.views.append(view)
+                self.held.append((state, name, view))
 
     def _join(self, name):
         parts = [bank["experts"][name] for bank in self.banks]
@@ -152,8 +159,7 @@ class BankRow:
     @property
     def is_current(self):
         """Whether nobody has put other arrays, or other maps, into the states meanwhile."""
-        now = [state[name] for state, name in self.places]
-        return _are_same(_maps(self.banks), self.maps) and _are_same(now, self.views)
+        return all(part[name] is held for part, name, held in self.held)
 
     @property
     def written(self):
@@ -167,19 +173,17 @@ class BankRow:
 
     def ask(self, inputs, steady):
         """Return the forecasts (E, q) of all experts for a row; changes nothing."""
-        layout = self.layout
-        z = self.z = layout.features(inputs, steady)
-        products = z[:, None] * self.common["theta"]
-        self.known = np.add.reduceat(products, layout.starts, axis=0)
+        self.layout.features(inputs, steady, out=self.z)
+        products = self.z[:, None] * self.common["theta"]
+        self.known = np.add.reduceat(products, self.layout.starts, axis=0)
         return self.known
 
     def teach(self, u, weight):
         """Learn targets u (q,) of the row that was asked for last."""
         layout, z, theta = self.layout, self.z, self.common["theta"]
-        directions, growth = np.empty_like(z), 1.0
-        for bank, place, shape in zip(self.banks, layout.places, layout.shapes, strict=True):
-            out = directions[place].reshape(shape)
-            bank["experts"]["inverse"].times_rows(z[place].reshape(shape), out)
+        directions, growth, (of_z, _, of_directions) = self.directions, 1.0, self.by_bank
+        for bank, part, out in zip(self.banks, of_z, of_directions, strict=True):
+            bank["experts"]["inverse"].times_rows(part, out)
         leverages = np.add.reduceat(z * directions, layout.starts)
         np.maximum(leverages, 0.0, out=leverages)
         if layout.fades:
@@ -193,34 +197,31 @@ class BankRow:
         directions *= scales.take(layout.owners)
         errors = scales[:, None] * (u - self.known)
         theta += directions[:, None] * errors.take(layout.owners, axis=0)
-        squares, b, rows = self.common["squares"], self.common["b"], z
+        squares, b = self.common["squares"], self.common["b"]
         errors *= errors
         if layout.fades:  # in the sums it is the past that fades
             squares *= layout.forgetting
             b *= layout.faded
             errors /= growth[:, None]
-            rows = roots.take(layout.owners) * z
-        elif weight != 1.0:
-            rows = roots * z
+            np.multiply(roots.take(layout.owners), z, out=self.rows)
+        else:
+            np.multiply(roots, z, out=self.rows)
         squares += errors
         b += z[:, None] * (weight * u)
-        self._write(
-            rows, directions, gains > GAIN_LIMIT if gains.max() > GAIN_LIMIT else None, weight
-        )
+        is_any_extreme = gains.item(gains.argmax()) > GAIN_LIMIT
+        self._write(gains > GAIN_LIMIT if is_any_extreme else None, weight)
 
-    def _write(self, rows, directions, are_extreme, weight):
-        """Write a row and its directions into the tails, and do what is due of the matrices."""
-        layout = self.layout
+    def _write(self, are_extreme, weight):
+        """Write the row and its directions into the tails, and do what is due of the matrices."""
+        layout, (_, of_rows, of_directions) = self.layout, self.by_bank
         if self.stops is None:
             self.stops = [_next_stop(bank) for bank in self.banks]
-        is_finite = isfinite(np.add.reduce(rows) + np.add.reduce(directions))
-        parts = zip(self.banks, layout.places, layout.shapes, strict=True)
-        for i, (bank, place, shape) in enumerate(parts):
+        is_finite = isfinite(np.add.reduce(self.rows) + np.add.reduce(self.directions))
+        parts = zip(self.banks, of_rows, of_directions, strict=True)
+        for i, (bank, *row) in enumerate(parts):
             state = bank["experts"]
             state["mass"] = bank["forgetting"] * state["mass"] + weight
-            state["inverse"] = state["inverse"].and_rows(
-                rows[place].reshape(shape), directions[place].reshape(shape), is_finite
-            )
+            state["inverse"] = state["inverse"].and_rows(*row, is_finite)
             state["t"] += 1
             extreme = are_extreme is not None and bool(are_extreme[layout.members[i]].any())
             if extreme or state["t"] >= self.stops[i]:
@@ -244,8 +245,8 @@ class PackedBankRow(BankRow):
         In units of a scale of the target, and within limits (3,).
         """
         layout, theta, (low, high, _) = self.layout, self.common["theta"][:, 0], limits.tolist()
-        z = self.z = layout.features(inputs, steady)
-        known, said = [], np.empty(len(layout.starts))
+        z, known, said = self.z, [], np.empty(len(layout.starts))
+        layout.features(inputs, steady, out=z)
         for k, (place, n) in enumerate(zip(layout.places, layout.heard, strict=True)):
             mine = z[place]
             if n:
@@ -262,10 +263,10 @@ class PackedBankRow(BankRow):
             squares *= layout.forgetting
             b *= layout.faded
         b += z[:, None] * (weight * u)
-        parts = zip(self.banks, layout.places, layout.shapes, strict=True)
-        for bank, place, (g, _, width) in parts:
+        parts = zip(self.banks, layout.places, layout.shapes, self.by_bank[0], strict=True)
+        for bank, place, (g, _, width), row in parts:
             state, learner = bank["experts"], learner_of(bank)
-            learner._add_row(state, z[place].reshape(g, width), weight)
+            learner._add_row(state, row[:, 0], weight)
             of_bank = (part[place].reshape(g, width, -1) for part in (b, theta))
             learner._solve(state, *of_bank)
         after = np.add.reduceat(z[:, None] * theta, layout.starts, axis=0)
@@ -290,7 +291,8 @@ def layout_of(experts, banks, n_experts):
     That is of a model, of its twin, and of one that begins anew. Small models hold none: the
     process remembers those of the latest, once for all that are alike.
     """
-    maps, known = _maps(banks), vars(experts).get("row_layouts", ())
+    maps = [held for _, _, held in _maps(banks)]
+    known = vars(experts).get("row_layouts", ())
     for of_maps, held in known:
         layout = held() if type(held) is ref else held
         if layout is not None and _are_same(maps, of_maps):
@@ -338,9 +340,21 @@ def _shape(bank):
 
 
 def _maps(banks):
-    """Return of each bank what is another one once somebody was born, and of another model."""
-    features = [bank["features"] for bank in banks]
-    return [one[name] for one in features for name in (_LAID_OUT if "draws" in one else _BORN)]
+    """Return of each bank what is another one once somebody was born, and of another model.
+
+    As a list of dicts, names, and what they hold under them.
+    """
+    found = []
+    for bank in banks:
+        features = bank["features"]
+        names = _LAID_OUT if "draws" in features else _BORN
+        found += [(features, name, features[name]) for name in names]
+    return found
+
+
+def _held(banks):
+    """Return the same and the dicts that hold them: all that is still there if a row goes on."""
+    return [(bank, "features", bank["features"]) for bank in banks] + _maps(banks)
 
 
 def _are_same(arrays, known):

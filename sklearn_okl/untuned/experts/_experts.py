@@ -298,7 +298,8 @@ class Experts:
 
     def n_learnt(self, state):
         """Return the number of rows learnt since the start: those of the oldest expert."""
-        return int(state["rounds"].max())
+        rounds = state["rounds"]
+        return rounds.item(rounds.argmax())
 
     def born(self, state):
         """Return the places of the experts that are there."""

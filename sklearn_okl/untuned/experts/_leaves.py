@@ -125,7 +125,7 @@ class Leaves:
         if n == 0 and kept.length == 0:
             return
         of_targets = _as_columns(u), _as_columns(forecasts), bases.reshape(len(u), -1)
-        new = X[:n, : kept.rows[0].shape[1]], np.concatenate(of_targets, axis=1)[:n]
+        new = X[:n, : kept.width], np.concatenate(of_targets, axis=1)[:n]
         state["kept"] = kept + new if n else Past(*(part.copy() for part in new), kept.window)
 
     def _kept(self, state):

@@ -55,6 +55,14 @@ def of_all(metric):
     return np.concatenate([metric["scales"][-1], metric["challenger"][None]])
 
 
+def distinct(scales):
+    """Return metrics (m, width) without the second view where it is the first one.
+
+    So it is of rows that are compared by no targets, until a challenger is better.
+    """
+    return scales[:1] if scales[0].tobytes() == scales[1].tobytes() else scales
+
+
 def learn(metric, differences, told, missed, sizes, recent, counts):
     """Return the metrics after a step along the gradient of n rows.
 

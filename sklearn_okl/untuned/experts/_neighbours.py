@@ -12,6 +12,7 @@ each tells who is similar in that view, see `_metric.py`: both make corrections.
 learnt after every 64 rows. Of rows that are equally near the latest count most.
 """
 
+from functools import lru_cache
 from math import log2
 
 import numpy as np
@@ -22,6 +23,7 @@ from ._told import ROWS, Corrector, blocks_of
 
 _RECENT = 1e-9  # squared distance that a row counts as more than the one after it
 _FAR = 1e12  # squared distance of a row that is no neighbour
+_REMEMBERED = 64  # shapes of distances
 _NUMBERS = 2**17  # the most that are kept: of wide rows fewer rows are
 
 
@@ -155,7 +157,7 @@ class Neighbours(Corrector):
         all.
         """
         lengths = state["metric"]["scales"][-1] @ (Z * Z).T
-        lengths -= _RECENT * np.arange(t, t + len(Z))
+        lengths -= _RECENT * (t if len(Z) == 1 else np.arange(t, t + len(Z)))
         if weights is not None:
             lengths[:, weights == 0.0] = _FAR
         return lengths
@@ -171,9 +173,12 @@ class Neighbours(Corrector):
         """
         (rows, told), weights = state["past"].rows, state["past"].weights
         known = len(rows) - ago  # how many of them each may know, of which the latest count
-        scales = state["metric"]["scales"][-1 - back]
+        views = state["metric"]["scales"][-1 - back]
+        scales = metric.distinct(views)
         places = self._nearest(state, Z, known, scales)
         shares = self._shares(self._apart(rows, Z, places, known, scales))
+        if len(scales) < len(views):  # both see the same
+            places, shares = (np.concatenate([part, part]) for part in (places, shares))
         if weights is not None:
             shares *= weights.take(places)[:, :, None]
         return self.tell.corrected(base, shares, told.take(places, axis=0)), places
@@ -181,10 +186,11 @@ class Neighbours(Corrector):
     def _nearest(self, state, Z, known, scales):
         """Return the places (m, n, k) of the nearest of the first rows known, in no order.
 
-        They are those by m metrics in which columns count as `scales` (m, width) say.
+        They are those by m metrics in which columns count as `scales` (m, width) say. Each row
+        knows at least as many as the one before it.
         """
         (rows, _), n_rows, k = state["past"].rows, self._n_rows(Z.shape[1]), self.sizes[-1] + 1
-        low, high = max(int(known.min()) - n_rows, 0), int(known.max())
+        low, high = max(int(known[0]) - n_rows, 0), int(known[-1])
         n_groups = _n_groups(high - low, k)
         distances = self._distances(state, rows[low:high], Z, n_groups, scales)
         if len(Z) > 1:
@@ -205,17 +211,18 @@ class Neighbours(Corrector):
         Behind them are a few that are infinite, so that all groups of rows are of one size. Rows
         know their lengths as both views are now.
         """
-        (n, width), n_rows, known = Z.shape, len(rows), state["metric"]["scales"][-1]
+        (n, width), n_rows, known = Z.shape, len(rows), state["metric"]["scales"][-1][: len(scales)]
         asked = np.zeros((len(scales), n, width + 2))
         asked[0, :, 0] = asked[1:, :, -1] = 1.0
         np.multiply(Z, -2.0 * scales[:, None], out=asked[..., 1:-1])
         distances = np.empty((len(asked), n, -(-n_rows // n_groups) * n_groups))
         distances[..., n_rows:] = np.inf
         np.matmul(asked, rows.T, out=distances[..., :n_rows])
-        for k, one in enumerate(scales):
-            now = known[min(k, len(known) - 1)]
-            if (one != now).any():
-                distances[k, :, :n_rows] += np.square(rows[:, 1:-1]) @ (one - now)
+        if scales.tobytes() != known.tobytes():
+            for k, one in enumerate(scales):
+                now = known[min(k, len(known) - 1)]
+                if (one != now).any():
+                    distances[k, :, :n_rows] += np.square(rows[:, 1:-1]) @ (one - now)
         return distances
 
     def _shares(self, distances):
@@ -257,12 +264,22 @@ def _nearest(distances, k, n_groups):
     """
     *lead, m = distances.shape
     flat = distances.reshape(-1, m)
-    of_each = np.arange(len(flat))[:, None]
+    of_each, of_group, first = _places(len(flat), m, n_groups, k)
     nearest = np.minimum.reduce(flat.reshape(len(flat), -1, n_groups), axis=1)
     chosen = nearest.argpartition(k - 1, axis=1)[:, :k]
-    places = (chosen[:, :, None] + np.arange(0, m, n_groups)).reshape(len(flat), -1)
-    nearest = flat.take(places + m * of_each).argpartition(k - 1, axis=1)[:, :k]
-    return places.take(nearest + places.shape[1] * of_each).reshape(*lead, k)
+    places = (chosen[:, :, None] + of_group).reshape(len(flat), -1)
+    nearest = flat.take(places + of_each).argpartition(k - 1, axis=1)[:, :k]
+    return places.take(nearest + first).reshape(*lead, k)
+
+
+@lru_cache(_REMEMBERED)
+def _places(n, m, n_groups, k):
+    """Return where each of n rows of m distances begins, what is added to a group's first place.
+
+    And where each of n rows of places of k groups begins.
+    """
+    rows = np.arange(n)[:, None]
+    return m * rows, np.arange(0, m, n_groups), k * (m // n_groups) * rows
 
 
 _NOW = np.zeros(1, dtype=int)

@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 from scipy.linalg.blas import dspr
-from scipy.linalg.lapack import dpptrf, dpptrs
+from scipy.linalg.lapack import dppsv
 
 from ..._linalg import inverse_spd
 from ..._validation import weights_of
@@ -78,9 +78,11 @@ class PackedRidge(VAWRegressor):
 
     def _add_row(self, state, z, weight):
         """Add a row z (K, D) to the triangles, and to what counts rows."""
-        width, past = z.shape[1], self.forgetting * state["sums"]
-        of_each = zip(z, past, strict=True)
-        sums = np.array([dspr(width, weight, row, one, lower=1) for row, one in of_each])
+        width = z.shape[1]
+        # triangles taken from matrices are not contiguous, and would be copied
+        sums = np.multiply(self.forgetting, state["sums"], order="C")
+        for row, one in zip(z, sums, strict=True):
+            dspr(width, weight, row, one, lower=1, overwrite_ap=1)
         state["t"] += 1
         refresh = self._refresh_interval()
         if self.forgetting < 1.0 and state["t"] % refresh == 0:  # the ridge that has faded
@@ -93,12 +95,11 @@ class PackedRidge(VAWRegressor):
         """Write what solves A theta = b (K, D, q) of the triangles into theta, of that shape."""
         width = theta.shape[1]
         for k, sums in enumerate(state["sums"]):
-            factor, failed = dpptrf(width, sums, lower=1)
+            solution, failed = dppsv(width, sums.copy(), b[k], lower=1)
             if failed:  # rounding has made it indefinite
                 A = _unpacked(sums[None], width)
-                theta[k] = (inverse_spd(A, state["alpha"][k]) @ b[k])[0]
-            else:
-                theta[k] = dpptrs(width, factor, b[k], lower=1)[0]
+                solution = (inverse_spd(A, state["alpha"][k]) @ b[k])[0]
+            theta[k] = solution
 
 
 @cache

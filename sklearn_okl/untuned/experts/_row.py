@@ -109,11 +109,10 @@ class ExpertsRow:
         others = state.get("sizes"), state["former"]
         return not any(others) and not any(state[name]["twin"] for name in ("anew", "beside"))
 
-    @property
-    def is_finite(self):
-        """Whether all that it writes is: of experts, their inputs and their mixture."""
+    def is_finite(self, others):
+        """Tell whether all that it writes is: of experts, their inputs and mixture, and others."""
         state, parts = self.state, (self.inputs, self.of_banks, self.mixture)
-        written, kind = [state["losses"], state["masses"]], self.experts.kind
+        written, kind = [*others, state["losses"], state["masses"]], self.experts.kind
         are_finite = self.of_banks.is_finite and self.mixture.is_finite
         if state["boosting"]:
             written += kind.boosting.written(state["boosting"])
@@ -145,7 +144,7 @@ class ExpertsRow:
         if seen is None:
             return None
         F = self.F
-        walks, scales = self.inputs.walks()
+        walks, scales = self.inputs.walks
         n, layout = len(walks), self.layout
         F[:, :n] = walks.T
         self.seen = seen, walks, scales

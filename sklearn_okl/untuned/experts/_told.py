@@ -95,11 +95,8 @@ class ErrorsTold:
         """Return forecasts (n, q, 1 + n_sums) alone and corrected."""
         sums = shares @ told  # (n_views, n, n_sizes, q)
         sums /= 1.0 + np.add.reduce(shares, axis=3, keepdims=True)
-        F = np.empty((*base.shape, 1 + sums.shape[0] * sums.shape[2]))
-        F[..., :1] = base[..., None]
-        F[..., 1:] = sums.transpose(1, 3, 0, 2).reshape(*base.shape, -1)
-        F[..., 1:] += F[..., :1]
-        return F
+        sums = sums.transpose(1, 3, 0, 2).reshape(*base.shape, -1)
+        return np.concatenate([base[..., None], sums + base[..., None]], axis=-1)
 
     def learn(self, state, F, u, weights):
         """Learn targets (n, q) of forecasts (n, q, 1 + n_sums); return mixed ones (n, q)."""

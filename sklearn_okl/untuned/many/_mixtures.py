@@ -31,7 +31,8 @@ class ManyMixtures(MixtureRow):
 
     def ask(self, F, asleep, scales, t):
         self.led = np.zeros(len(F), dtype=bool)
-        return super().ask(F, asleep, scales, t)
+        with np.errstate(invalid="ignore"):  # the mean of nobody is none
+            return super().ask(F, asleep, scales, t)
 
     def write(self, t):
         """Write into the records what was learnt of the rows of rounds t (S,)."""

@@ -16,7 +16,6 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..._validation import weights_of
-from ...base import _is_finite
 from ...base._bank import threads
 from ...base._row_path import RowEngine
 from ...meta._fits import batch_model, check_takes_weights
@@ -219,7 +218,7 @@ class Rounds:
             return super()._is_sound(state, answers)
         if state["t"] % self.constants.fence.block == 0:
             return super()._is_sound(state, answers)
-        return row.is_finite and _is_finite([answers, state["loss"], *state["errors"].values()])
+        return row.is_finite([answers, state["loss"], *state["errors"].values()])
 
     def _learn_rounds(self, state, X, Y, weights, call):
         """Learn rows, up to where a guard stops; return their forecasts, and which are in doubt."""

@@ -21,7 +21,7 @@ def in_units(state, y):
 
 def unscaled(states, u, ago=0):
     """Return forecasts (..., q) in the units that the targets had some rounds ago."""
-    known = as_it_was(*_now_and_past(states), ago)
+    known = as_it_was(*_now_and_past(states), ago) if ago else _now(states)
     return u * known[..., 1] + known[..., 0]
 
 
@@ -34,11 +34,16 @@ def units_read(states, n):
 
 def _now_and_past(states):
     """Return origins and units now (q, 2), and before each of the latest rounds (D, q, 2)."""
-    now = np.array([(state["origin"], unit(state)) for state in states])
+    now = _now(states)
     past = [state["past"] for state in states]
     if not len(past[0]):
         return now, np.empty((0, *now.shape))
     return now, np.stack(past, axis=1)
+
+
+def _now(states):
+    """Return origins and units now (q, 2)."""
+    return np.array([(state["origin"], unit(state)) for state in states])
 
 
 def origin_and_unit(state):

@@ -174,8 +174,10 @@ class Trust:
 
     def is_heard(self, state: Any, ago: Any = 0) -> Any:
         """Return whether the twin has a say in forecasts by what was known some rounds ago."""
+        if not state["twin"]:
+            return False
         likelier = max(state["odds"][-1 - ago], *state["far"][-1 - ago])
-        return bool(state["twin"] and likelier > -self.settled)
+        return bool(likelier > -self.settled)
 
     def mixed(self, state: Any, ours: ArrayLike, theirs: ArrayLike, ago: Any = 0) -> Any:
         """Return what both forecasts (n, q) make, by what was known some rounds ago."""

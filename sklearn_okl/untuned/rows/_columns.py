@@ -155,6 +155,8 @@ def asked(estimator, X, known):
 
 def put_aside(y):
     """Return targets with 0 for those that are missing, and which are (None if none is)."""
+    if type(y) is np.ndarray and y.dtype == np.float64 and not np.isnan(y).any():
+        return y, None
     values = np.asarray(with_nan(y))
     try:
         missing = np.isnan(values.astype(np.float64)) if values.dtype.kind in "fO" else None

@@ -33,8 +33,9 @@ class InputRow:
         self.n_own = d - state["n_trees"]  # what is made of trees comes behind, for lines alone
         self.places = _places(d, len(state["targets"]["weights"]), inputs.n_lags)
         self.known = self.limits = None  # of this block
-        self.all_steady = (None, None), None  # centres and scales that stay, and as columns
+        self.all_steady = (None, b""), None  # centres and scales that stay, and as columns
         self.t = self.weights = None  # of the round whose rows it knows what is known before
+        self.walks = None  # of that round: forecasts of the latest targets, and scales
 
     @staticmethod
     def takes(inputs, state):
@@ -72,8 +73,9 @@ class InputRow:
         centers[: self.d] += rows["origin"]
         scales = deviations(centers, variances)
         of_steady = rows["steady"], targets["steady"], self.sums[0], centers, scales
-        self.moments, self.scales = np.array([centers, scales]), scales[self.d :]
-        self.of_columns = self.moments[:, self.places], self._steady(*of_steady)
+        self.moments = np.array([centers, scales])
+        self.of_columns = self.moments.take(self.places, axis=1), self._steady(*of_steady)
+        self.walks = self._walks(scales[self.d :])
 
     def _steady(self, of_rows, of_targets, *moments):
         """Return the centres and scales of steady units, of each column of a row with lags.
@@ -81,14 +83,15 @@ class InputRow:
         Once all are known they stay as they are, and need no more than a look.
         """
         self.steady = None
-        known, found = self.all_steady
-        if of_rows is known[0] and of_targets is known[1]:
+        (known_of_rows, known_of_targets), found = self.all_steady
+        now_of_targets = of_targets.tobytes()
+        if of_rows is known_of_rows and now_of_targets == known_of_targets:
             return found
         first = np.concatenate([of_rows, of_targets], axis=1)
         path, now = self.units.steady(first, *(part[None] for part in moments))
         found = path[0][:, self.places]
         if now is first:
-            self.all_steady = (of_rows, of_targets), found
+            self.all_steady = (of_rows, now_of_targets), found
         else:
             self.steady = now
         return found
@@ -99,15 +102,15 @@ class InputRow:
         rows, targets = self.state["rows"], self.state["targets"]
         return [part[name] for part in (rows, targets) for name in _SUMS] + [self.state["lags"]]
 
-    def walks(self):
+    def _walks(self, scales):
         """Return the forecasts (2, q) of the random walks, and the scales (q,) of the targets.
 
-        Without lags there are no such forecasts, (0, q).
+        Without lags there are no such forecasts, (0, q). A scale is not 0.
         """
         last, count = self.state["lags"][:1], self.sums[0][self.d]
         steps = last / max(count - 1.0, 1.0)
         walks = np.concatenate([last, last + steps])[: self.inputs.n_walks]
-        return walks, np.where(self.scales > 0.0, self.scales, 1.0)
+        return walks, np.where(scales > 0.0, scales, 1.0)
 
     def teach(self, u):
         """Learn the row that was looked at last, and its targets (q,)."""

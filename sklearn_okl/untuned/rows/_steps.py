@@ -115,7 +115,7 @@ def forecasts(state, rows, y, asked, n_known, alone=False, most=None):
 
 def mean_of(state, leaf):
     """Return what a tree that stands alone forecasts of a row in some leaf."""
-    return state["sums"][leaf] / max(state["counts"][leaf], 1.0)
+    return state["sums"].item(leaf) / max(state["counts"].item(leaf), 1.0)
 
 
 def teach_row(state, row, leaf, target):
@@ -171,10 +171,10 @@ def _nothing(n_columns):
 def leaf_of(state, row):
     """Return the leaf of one row (p,): `leaves`, without its arrays."""
     tree, row = state["tree"], row.tolist()
-    columns, thresholds, children = (tree[name] for name in ("columns", "thresholds", "children"))
+    columns, thresholds, children = tree["columns"], tree["thresholds"], tree["children"]
     leaf = 0
-    while (column := columns[leaf]) != _LEAF:
-        leaf = children[leaf, int(row[column] > thresholds[leaf])]
+    while (column := columns.item(leaf)) != _LEAF:
+        leaf = children.item(leaf, int(row[column] > thresholds.item(leaf)))
     return leaf
 
 
