@@ -27,6 +27,22 @@ def are_beyond(X, low, high):
     return (low > X) | (high < X)
 
 
+def without_outages(state, absurd, share):
+    """Return the block of a state, its outages as gaps, and of which columns (d,) it has many.
+
+    These are numbers that stand still more than `absurd` scales off, in more than a `share` of the
+    rows of a column that hardly ever repeats one. They say nothing of it: it keeps its usual step,
+    and with that they stay absurd, however long they stand.
+    """
+    block, (center, scale) = state["block"], state["known"]
+    same = np.diff(block, axis=0, prepend=np.nan) == 0.0
+    same[:-1] |= same[1:]
+    far = same & (np.abs(block - center) > absurd * scale) & (state["step"] > 0.0) & (scale > 0.0)
+    far &= are_beyond(block + state["origin"], *ends(state))
+    are_many = far.sum(axis=0) > share * len(block)
+    return np.where(far & are_many, center, block), are_many
+
+
 def after_block(state, nearer, absurd):
     """Return the ends (2, d) after the block of a state, whose units are those before it.
 

@@ -338,7 +338,7 @@ class RunningUnits:
 
         Return these columns (d,).
         """
-        block, has_stood = self._without_outages(state)
+        block, has_stood = _believed.without_outages(state, self.absurd, self.lonely)
         middle = np.median(block, axis=0)
         spread = _spread(block, middle)
         nearer = self._nearer(block, middle, spread)
@@ -396,20 +396,6 @@ class RunningUnits:
             state["means"] = _slopes.with_means(state["means"], state["came"])
         state["block"], state["came"] = block[:0], state["came"][:0]
         return changed | back
-
-    def _without_outages(self, state):
-        """Return the block, where absurd numbers that stand still are gaps, and where many are.
-
-        In a column that hardly ever repeats a number, see `_absurd`, these say nothing of it: it
-        keeps its usual step, and with it they stay absurd, however long they stand.
-        """
-        block, (center, scale) = state["block"], state["known"]
-        same = np.diff(block, axis=0, prepend=np.nan) == 0.0
-        same[:-1] |= same[1:]
-        far = same & (np.abs(block - center) > self.absurd * scale) & (state["step"] > 0.0)
-        far &= _believed.are_beyond(block + state["origin"], *_believed.ends(state)) & (scale > 0.0)
-        has_stood = far.sum(axis=0) > self.lonely * len(block)
-        return np.where(far & has_stood, center, block), has_stood
 
     def _translate(self, state, columns, before):
         """Let new units of some columns count as those before them also where they are steady.

@@ -8,9 +8,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.neighbors import KNeighborsRegressor
 
-from sklearn_okl import OnlineKernelRegressor
+from sklearn_okl import OnlineForecaster, OnlineKernelRegressor
 from sklearn_okl.datasets import make_faulty_stream
 from sklearn_okl.features import _faults
+from sklearn_okl.features._units import RunningUnits
 
 
 def model_of(seed, budget="fast", **settings):
@@ -137,3 +138,60 @@ def test_what_lies_beyond_others_and_zero():
     assert not _faults.lies_beyond(0.0, values)
     assert _faults.lies_beyond(1e308, values)
     assert not _faults.lies_beyond(0.0, np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    ("base", "start", "length"),
+    [
+        ("table", 100, 200),
+        ("table", 20, 10),
+        pytest.param("table", 500, 40, marks=pytest.mark.long),
+        pytest.param("table", 500, 300, marks=pytest.mark.long),
+        pytest.param("series", 500, 300, marks=pytest.mark.long),
+    ],
+)
+def test_an_outage_of_a_column_is_a_gap(base, start, length):
+    X, y = clean_stream(1, start + length + 300, base)
+    losses = []
+    for number in (-9999.0, np.nan):
+        spoilt = X.copy()
+        spoilt[start : start + length, 0] = number
+        forecasts = model_of(1).prequential_predict(spoilt, y)
+        losses.append(np.mean((forecasts - y)[start + length :] ** 2))
+    assert losses[0] <= 1.5 * losses[1]
+
+
+def test_an_outage_in_blocks_of_a_column_says_nothing_of_its_unit():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(800, 2))
+    spoilt = X.copy()
+    spoilt[300:600, 0] = -9999.0
+    units = RunningUnits()
+    state = units.start(2)
+    _, seen, _ = units.learn(state, spoilt)
+    assert np.abs(seen[:, 0]).max() < 10.0
+    assert state["step"][0] > 0.0
+    clean = units.start(2)
+    units.learn(clean, X)
+    assert_allclose(units.known(state)[0, 1], units.known(clean)[0, 1], rtol=0.2)
+
+
+@pytest.mark.parametrize("length", [40, pytest.param(90, marks=pytest.mark.long)])
+def test_an_outage_of_a_series_is_a_gap(length):
+    X, y = clean_stream(2, 350 + length, "series")
+    spoilt, faulty = with_outage(y, 100, length)
+    losses = []
+    for of in (spoilt, np.where(faulty, np.nan, y)):
+        forecasts = OnlineForecaster(24, random_state=0).prequential_predict(of, X)
+        errors = forecasts[100 + length : -24, 23] - y[124 + length :]
+        losses.append(np.mean(errors**2))
+    assert losses[0] <= 1.2 * losses[1]
+
+
+def test_numbers_that_stand_beyond_others():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=40)
+    assert _faults.stand_beyond(np.r_[values, [-9999.0] * 20]) == [-9999.0]
+    assert _faults.stand_beyond(np.r_[values, [-9999.0] * 50]) == []  # most
+    assert _faults.stand_beyond(np.r_[values + 50.0, [0.0] * 9]) == []  # what is off reads
+    assert _faults.stand_beyond(np.r_[np.round(values), [9.0] * 9]) == []  # few numbers
