@@ -119,6 +119,18 @@ def test_long_and_many_runs_of_one_number_are_no_levels(share, length, seed):
     assert losses[0] <= 1.3 * losses[1]
 
 
+@pytest.mark.long
+def test_what_stands_for_none_does_so_after_a_twin_has_won():
+    settings = {"value": "low", "share": 0.05, "length": 4.0, "random_state": 14}
+    stream = make_faulty_stream(3000, base="table", **settings)
+    X, y, faulty = stream.data[:1200], stream.target[:1200], stream.faulty[:1200]
+    model = model_of(14)
+    forecasts = model.prequential_predict(X, y)
+    good = ~faulty & (np.arange(len(y)) >= 600)
+    assert model._state["beside"]["won"]
+    assert np.abs(forecasts - y)[good].max() < 6.0
+
+
 def test_a_level_with_noise_and_what_is_off_are_believed():
     X, y = clean_stream(5, 500)
     far = np.where(np.arange(500) < 200, y, y - 9999.0)
@@ -176,7 +188,8 @@ def test_an_outage_in_blocks_of_a_column_says_nothing_of_its_unit():
     assert_allclose(units.known(state)[0, 1], units.known(clean)[0, 1], rtol=0.2)
 
 
-@pytest.mark.parametrize("length", [40, pytest.param(90, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("length", [40, 90])
 def test_an_outage_of_a_series_is_a_gap(length):
     X, y = clean_stream(2, 350 + length, "series")
     spoilt, faulty = with_outage(y, 100, length)

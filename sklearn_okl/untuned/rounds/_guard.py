@@ -342,7 +342,8 @@ class Guard(NoGuard):
         """
         moves = np.zeros(u.shape[1])
         asked, of_experts, strange = self._asked(state, X, row)
-        if not (np.abs(u[0] - asked[0]) > least).any():
+        are_none = _nones.came_as_none(state["targets"], y)
+        if not ((np.abs(u[0] - asked[0]) > least) | are_none[0]).any():
             return u, moves
         of_round = state["t"], y[0], u[0], asked[0], of_experts[:, 0]
         self._note(_blocks.LEARNT, self.fence.learn_nones(state["targets"], *of_round))

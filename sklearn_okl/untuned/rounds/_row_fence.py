@@ -46,17 +46,19 @@ def is_sound(fence, states, t, y, u, sizes, experts, least, usual):
     of_numbers = sizes.tolist(), least.tolist(), usual
     for j, (state, error, enough, size) in enumerate(zip(states, *of_numbers, strict=True)):
         is_none = len(state["nones"]) > 0 and bool(_nones.are_none(state, u[j]))
-        if not state["guarded"] or not error > enough:
+        is_beyond = error > enough
+        if not state["guarded"] or not (is_beyond or is_none):
             continue
         age = t - state["since"] - state["delay"]
         reach = _factor_at(fence, age) * size
         limit = fence.cap * reach if age >= fence.block else reach
-        asks = error > limit
+        asks = error > limit or is_none
         if error > reach and not asks and age >= fence.block:
             asks = bool(_nones.stand_still(fence, state, True, y[j : j + 1], u[j : j + 1])[0])
         if error > reach and not asks:
             asks = _nones.comes_again(fence, state, y[j : j + 1], 0, u[j], state["values"])
-        if is_none or (asks and not _nones.is_explained(u[j], error, experts[j], reach)):
+        is_sure = is_none and is_beyond
+        if is_sure or (asks and not _nones.is_explained(u[j], error, experts[j], reach)):
             return False
     return True
 

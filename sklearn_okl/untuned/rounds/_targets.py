@@ -201,8 +201,9 @@ class TargetFence:
         """Return how many of the rows (n, q) of rounds t, t + 1, ... come before one in doubt.
 
         Targets are y as they came, and u in units. The forecasts of experts that see X are
-        (q, n, K), NaN where one has none. Errors of up to `least` (q,) put none in doubt. The
-        deviations are on a `path`, see there.
+        (q, n, K), NaN where one has none. Errors of up to `least` (q,) put none in doubt, but
+        those of numbers that stand for none, as no expert says. The deviations are on a `path`,
+        see there.
         """
         errors = np.abs(u - forecasts)
         reach, is_old, near, far = self._looked_at(states, t, errors, path)
@@ -213,7 +214,8 @@ class TargetFence:
             of_target = may_be[:, j], y[:, j], u[:, j]
             still[:, j] = _nones.stand_still(self, states[j], *of_target)
         # what is nearer is learnt as it is
-        limit, counts = np.where(is_old, self.cap * reach, reach), (near | far) & (errors > least)
+        limit, beyond = np.where(is_old, self.cap * reach, reach), errors > least
+        counts = (near | far) & (beyond | nones)
         n, asks = len(u), counts & far
         for j in np.flatnonzero(asks.any(axis=0)).tolist():
             of_target = (part[:n, j] for part in (near & is_old, far, asks, y, u, errors))
@@ -221,7 +223,8 @@ class TargetFence:
             nones[:n, j] = known
         asked = ((errors > limit) | nones | still) & counts
         for i, j in np.argwhere(asked[:n]).tolist():
-            if nones[i, j] or not is_explained(u[i, j], errors[i, j], experts[j, i], reach[i, j]):
+            is_sure = nones[i, j] and beyond[i, j]
+            if is_sure or not is_explained(u[i, j], errors[i, j], experts[j, i], reach[i, j]):
                 return i
         return n
 
