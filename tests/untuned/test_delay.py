@@ -80,6 +80,44 @@ def test_forecasts_are_those_of_a_queue(surprise, delay, monkeypatch):
     assert_allclose(cut.predict(X), whole.predict(X), rtol=1e-8, atol=1e-8 * scale)
 
 
+def quantiles_of_queue(model, X, y, levels, first, last):
+    """Return those of rows `first`, ..., each said when labels are known up to the delay."""
+    delay, said = model.label_delay, []
+    model.partial_fit(X[: first - delay], y[: first - delay])
+    for t in range(first, last):
+        said.append(model.predict_quantiles(X[t : t + 1], levels)[0])
+        model.partial_fit(X[t - delay : t - delay + 1], y[t - delay : t - delay + 1])
+    return np.array(said)
+
+
+@pytest.mark.parametrize("budget", ["fast", "balanced"])
+@pytest.mark.parametrize("spread", ["running", "rows"])
+def test_quantiles_are_those_that_were_said_before_a_start_anew(budget, spread):
+    # after row 64 it turns out that rows have no order
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 3))
+    y = np.sin(2.0 * X[:, 0]) + X[:, 2] + 0.1 * rng.normal(size=80)
+    model = OnlineKernelRegressor(budget=budget, spread=spread, label_delay=6, random_state=0)
+    found = clone(model).prequential_quantiles(X, y, [0.1, 0.5, 0.9])
+    expected = quantiles_of_queue(clone(model), X, y, [0.1, 0.5, 0.9], 63, 72)
+    assert_allclose(found[63:72], expected, rtol=1e-8)
+
+
+@pytest.mark.long(every=20)
+@pytest.mark.parametrize("spread", ["running", "rows"])
+@pytest.mark.parametrize(
+    ("surprise", "delay"),
+    [("first targets alike", 23), ("faulty start", 23), ("births", 90), ("new unit", 23)],
+)
+def test_quantiles_are_those_of_a_queue(surprise, delay, spread):
+    X, y = stream(surprise)
+    model = model_of(delay, spread=spread)
+    found = clone(model).prequential_quantiles(X, y, [0.1, 0.9])
+    expected = quantiles_of_queue(clone(model), X, y, [0.1, 0.9], delay + 1, len(y))
+    scale = np.abs(expected[np.isfinite(expected)]).max()
+    assert_allclose(found[delay + 1 :], expected, rtol=1e-7, atol=1e-8 * scale)
+
+
 def size_but_for_past(model):
     """Return the bytes of a model, but for the latest rows, of which 2048 are kept at most.
 

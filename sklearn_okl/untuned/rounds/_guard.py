@@ -23,6 +23,7 @@ from ._renewal import n_rows
 from ._restarts import LAYOUTS, keep_latest, review
 from ._rounds import LONGEST, Call, NoGuard
 from ._snapshot import go_back, keep
+from ._spread import told
 from ._trust import is_guarded, successor, unguarded, usual_errors, with_beliefs
 
 _OF_CALLS = "anew", "beside"  # no copy of a state holds them
@@ -277,7 +278,7 @@ class Guard(NoGuard):
         state["t"] += n
         scored = slice(max(1 + self.model.label_delay - n_before, 0), n)  # the first are none
         of_scored = None if weights is None else weights[scored]
-        self._score(state, misses[scored], errors[scored], of_scored, units[:n])
+        self._score(state, X, misses[scored], errors[scored], of_scored, units[:n])
         for j, lags in back.items():
             self._move(state, j, np.concatenate([u[:, j], lags]))
         for j, lags in moved.items():
@@ -320,13 +321,13 @@ class Guard(NoGuard):
         state["t"] += 1
         is_plain = self.call.trace is None
         if not is_plain or not self.model._record.learn_row(state, misses[0], weight):
-            self._score(state, misses, misses, weights, units[None])
+            self._score(state, X, misses, misses, weights, units[None])
         for j, lags in moved.items():
             self._move(state, j, lags)
         return answer
 
-    def _score(self, state, misses, errors, weights, units):
-        """Learn errors (n, q); trace the laws of the rows, of which the first may have none."""
+    def _score(self, state, X, misses, errors, weights, units):
+        """Learn errors (n, q); trace the laws of rows X, of which the first may have none."""
         trace, said = self.call.trace, None if self.call.trace is None else []
         self.model._record.learn(state, misses, errors, weights, said)
         if trace is None:
@@ -334,6 +335,10 @@ class Guard(NoGuard):
         trace.extend(np.full((len(units) - len(misses), units.shape[1], 199), np.nan))
         if len(misses):
             trace.extend(units[-len(misses) :, :, None] * np.array(said))
+        n, n_first = len(X), 1 + self.model.label_delay - n_rows(state)
+        for i, ago in self.model._asked_before(state, state["t"] - n, n):
+            if i - n >= n_first:
+                trace[i - n] = told(self.model, state["former"], X[i : i + 1], ago)
 
     def _meet(self, state, X, y, u, least, units, row):
         """Meet targets (1, q), y as they came and u in units, alone.
