@@ -52,10 +52,7 @@ class SquaredErrors:
         _running_errors.forgive(state["errors"], j)
 
     def offsets(self, state, sizes, ago=0):
-        """Return how far quantiles of the next targets lie from their forecasts, (q, 199).
-
-        By what was known some rounds ago.
-        """
+        """Return how far quantiles of targets lie from forecasts of some rounds ago, (q, 199)."""
         return _running_errors.quantiles(state["errors"], ago)
 
     def deviations(self, state):
