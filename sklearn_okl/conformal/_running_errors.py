@@ -278,14 +278,21 @@ def forget(state, j):
     state["issued"][:, j] = fresh["issued"][:, 0]
 
 
-def quantiles(state):
+def quantiles(state, ago=0):
     """Return how far the quantiles `QUANTILES` (..., 199) of the next targets are from forecasts.
 
     Before there is an error all but the median are infinite; they are 0 where all errors were 0.
+    They are those of some rounds `ago`, at most as many as errors are late.
     """
-    sizes = [state[name] for name in ("size", "weight", "largest")]
-    now = _n_kept(state), state["levels"], _units(*sizes), state["weight"] > 0.0
-    return _of_targets(state["scores"], *now, _step(state), _window(state))
+    if ago:
+        issued = state["issued"][-ago]
+        ends = issued[..., 0] - (state["seen"] - _n_kept(state))
+        ends = np.maximum(ends, 0.0).astype(np.intp)
+        known = ends, issued[..., 2:], issued[..., 1], issued[..., 0] >= 0.0
+    else:
+        sizes = [state[name] for name in ("size", "weight", "largest")]
+        known = _n_kept(state), state["levels"], _units(*sizes), state["weight"] > 0.0
+    return _of_targets(state["scores"], *known, _step(state), _window(state))
 
 
 def _of_targets(every, ends, levels, units, known, step, window):

@@ -80,6 +80,94 @@ def test_forecasts_are_those_of_a_queue(surprise, delay, monkeypatch):
     assert_allclose(cut.predict(X), whole.predict(X), rtol=1e-8, atol=1e-8 * scale)
 
 
+def quantiles_of_queue(model, X, y, levels, first, last):
+    """Return those of rows `first`, ..., each said when labels are known up to the delay."""
+    delay, said = model.label_delay, []
+    model.partial_fit(X[: first - delay], y[: first - delay])
+    for t in range(first, last):
+        said.append(model.predict_quantiles(X[t : t + 1], levels)[0])
+        model.partial_fit(X[t - delay : t - delay + 1], y[t - delay : t - delay + 1])
+    return np.array(said)
+
+
+@pytest.mark.parametrize("budget", ["fast", "balanced"])
+@pytest.mark.parametrize("spread", ["running", "rows"])
+def test_quantiles_are_those_that_were_said_before_a_start_anew(budget, spread):
+    # after row 64 it turns out that rows have no order
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 3))
+    y = np.sin(2.0 * X[:, 0]) + X[:, 2] + 0.1 * rng.normal(size=80)
+    model = OnlineKernelRegressor(budget=budget, spread=spread, label_delay=6, random_state=0)
+    found = clone(model).prequential_quantiles(X, y, [0.1, 0.5, 0.9])
+    expected = quantiles_of_queue(clone(model), X, y, [0.1, 0.5, 0.9], 63, 72)
+    assert_allclose(found[63:72], expected, rtol=1e-8)
+
+
+@pytest.mark.long(every=20)
+@pytest.mark.parametrize("spread", ["running", "rows"])
+@pytest.mark.parametrize(
+    ("surprise", "delay"),
+    [("first targets alike", 23), ("faulty start", 23), ("births", 90), ("new unit", 23)],
+)
+def test_quantiles_are_those_of_a_queue(surprise, delay, spread):
+    X, y = stream(surprise)
+    model = model_of(delay, spread=spread)
+    found = clone(model).prequential_quantiles(X, y, [0.1, 0.9])
+    expected = quantiles_of_queue(clone(model), X, y, [0.1, 0.9], delay + 1, len(y))
+    scale = np.abs(expected[np.isfinite(expected)]).max()
+    assert_allclose(found[delay + 1 :], expected, rtol=1e-7, atol=1e-8 * scale)
+
+
+def test_rows_that_are_out_are_forecast_by_the_trial_before():
+    # in row 416 another model begins, in place of one that is heard
+    rng, delay = np.random.default_rng(3), 5
+    X = rng.normal(size=(470, 3))
+    y = np.sin(2.0 * X[:, 0]) + X[:, 2] + 0.1 * rng.normal(size=470) + 1.0
+    y[400:] *= 0.02
+    model = model_of(delay).partial_fit(X[:410], y[:410])
+    X, y = X[410:430], y[410:430]
+    whole = pickle.loads(pickle.dumps(model))
+    expected = whole.prequential_predict(X, y)
+    for t in range(9):
+        row = slice(t + delay, t + delay + 1)
+        assert model.predict(X[row])[0] == pytest.approx(expected[row][0], rel=1e-9)
+        model.partial_fit(X[t : t + 1], y[t : t + 1])
+    assert model._state["anew"]["former"]
+    again = pickle.loads(pickle.dumps(model))
+    assert_allclose(again.prequential_predict(X[9:], y[9:]), expected[9:], rtol=1e-9)
+    assert not again._state["anew"]["former"]
+    assert_allclose(again.predict(X), whole.predict(X), rtol=1e-9)
+
+
+@pytest.mark.long(every=20)
+@pytest.mark.parametrize("spread", ["running", "rows"])
+@pytest.mark.parametrize(
+    ("case", "delay", "first"),
+    [("another trial", 5, 410), ("trial that is lost", 5, 505), ("new order", 40, 185)],
+)
+def test_trials_that_end_change_nothing_that_was_said(case, delay, first, spread):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    y = np.sin(2.0 * X[:, 0]) + X[:, 2] + 0.1 * rng.normal(size=600) + 1.0
+    if case == "another trial":
+        y[300:] *= -1.0
+        y[400:] *= 0.02
+    if case == "trial that is lost":
+        y[300:360] *= -1.0
+    last = first + delay + 20
+    model = model_of(delay, spread=spread)
+    forecasts = clone(model).prequential_predict(X[:last], y[:last])
+    found = clone(model).prequential_quantiles(X[:last], y[:last], [0.1, 0.9])
+    asked = clone(model).partial_fit(X[: first - delay], y[: first - delay])
+    for t in range(first, last):
+        if t == first + delay + 8:  # a file of a model that keeps what was heard
+            asked = from_bytes(to_bytes(asked))
+        assert asked.predict(X[t : t + 1])[0] == pytest.approx(forecasts[t], rel=1e-8)
+        asked.partial_fit(X[t - delay : t - delay + 1], y[t - delay : t - delay + 1])
+    expected = quantiles_of_queue(clone(model), X, y, [0.1, 0.9], first, last)
+    assert_allclose(found[first:], expected, rtol=1e-7, atol=1e-8)
+
+
 def size_but_for_past(model):
     """Return the bytes of a model, but for the latest rows, of which 2048 are kept at most.
 

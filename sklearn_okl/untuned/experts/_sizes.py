@@ -115,8 +115,7 @@ class RowSizes:
         known = as_it_was(self._known(state), state["known"], of_inputs)
         known = np.broadcast_to(known, (len(forecasts), *known.shape[-2:]))
         U, running = self._inputs(state, seen, forecasts, known)
-        bank = awake(state["bank"], ago)
-        expert = learner_of(bank)
+        expert, bank = learner_of(state["bank"]), awake(state["bank"], ago)
         F = _with_nothing(forecast_bank(MaskedFeatures, expert, bank, U))
         return running * np.exp(_heard(F, *known_likelihoods(state["mixture"], ago)))
 

@@ -14,7 +14,7 @@ from ...meta._fits import batch_model, takes_weights
 from ..experts._experts import ages_of
 from ..rows._codes import codes_of
 from ..rows._layout import MAYBE
-from . import _blocks, _nones, _reordering
+from . import _blocks, _heard, _nones, _reordering
 from . import _row_fence as row_fence
 from . import _target_units as target_units
 from . import _targets as targets
@@ -23,6 +23,7 @@ from ._renewal import n_rows
 from ._restarts import LAYOUTS, keep_latest, review
 from ._rounds import LONGEST, Call, NoGuard
 from ._snapshot import go_back, keep
+from ._spread import told
 from ._trust import is_guarded, successor, unguarded, usual_errors, with_beliefs
 
 _OF_CALLS = "anew", "beside"  # no copy of a state holds them
@@ -90,14 +91,15 @@ class Guard(NoGuard):
             part, faulty = model._learn_rounds(state, *of_rows, call)
             of_rows = [_first(len(part), rows) for rows in of_rows]
             if anew["twin"]:
-                call = Call(run, of_twin, _blocks.NONE, said[1])
-                theirs, _ = model._learn_rounds(anew["twin"], *of_rows, call)
+                beside = Call(run, of_twin, _blocks.NONE, said[1])
+                theirs, _ = model._learn_rounds(anew["twin"], *of_rows, beside)
                 odds = []
                 part = renewal.learn(anew, *of_rows[:2], part, theirs, t, odds)
                 if trace is not None:
                     said[0] = [
                         said[int(is_ahead)][i] for i, is_ahead in enumerate(np.array(odds) > 0.0)
                     ]
+            _heard.put_former(model, anew, t, of_rows[0], part, said[0])
             if trace is not None:
                 trace.extend(said[0])
             forecasts[low : low + len(part)] = part
@@ -106,16 +108,8 @@ class Guard(NoGuard):
             if not renews:
                 continue
             renewal.remember(anew, *of_rows, part, [t + row for row in faulty])
-            if anew["twin"] and renewal.has_won(anew, state):
-                kept = {}
-            elif _blocks.DOUBTED in found and any(which := renewal.are_explained(anew, state)):
-                _begin_anew(model, anew, state, run, renewal.n_kept(anew), which)
-                of_twin = {}
-            elif n := _rows_of_change(model, anew, state, beyond, found):
-                _begin_anew(model, anew, state, run, n)
-                of_twin = {}  # that of another one
-            elif _reordering.takes_place(model, anew, state, run):
-                kept = {}
+            is_other, begins = _decide(model, anew, state, call)
+            kept, of_twin = {} if is_other else kept, {} if begins else of_twin  # that of another
         state["anew"], state["doubted"] = anew, np.array(doubted, dtype=int)
         forecasts[:n_first] = 0.0  # nothing was known, not even the origin
         return forecasts.reshape(y.shape)
@@ -123,21 +117,11 @@ class Guard(NoGuard):
     @staticmethod
     def forecast(model, state, X, ago, ahead):
         """Forecast by what was known some rounds ago; `ahead`: rows in order."""
-        forecasts = _forecast_mixed(model, state, X, ago, ahead)
-        anew, renewal = state["anew"], model.constants.renewal
-        if renewal.is_heard(anew, ago):
-            theirs = _forecast_mixed(model, anew["twin"], X, ago, ahead)
-            forecasts = renewal.mixed_of(anew, X, forecasts, theirs, ago)
-        return model._flat(forecasts)
+        return model._flat(_heard.forecast(model, state, X, ago, ahead))
 
     @staticmethod
     def shares(model, state):
-        anew, renewal = state["anew"], model.constants.renewal
-        if not renewal.is_heard(anew):
-            return _with_twin(model, state)
-        share = renewal.share(anew)
-        ours = [(one, part * (1.0 - share)) for one, part in _with_twin(model, state)]
-        return ours + [(one, part * share) for one, part in _with_twin(model, anew["twin"])]
+        return _heard.shares(model, state)
 
     def n_rounds(self, state):
         """Return how many rounds may be learnt together."""
@@ -277,7 +261,7 @@ class Guard(NoGuard):
         state["t"] += n
         scored = slice(max(1 + self.model.label_delay - n_before, 0), n)  # the first are none
         of_scored = None if weights is None else weights[scored]
-        self._score(state, misses[scored], errors[scored], of_scored, units[:n])
+        self._score(state, X, misses[scored], errors[scored], of_scored, units[:n])
         for j, lags in back.items():
             self._move(state, j, np.concatenate([u[:, j], lags]))
         for j, lags in moved.items():
@@ -320,13 +304,13 @@ class Guard(NoGuard):
         state["t"] += 1
         is_plain = self.call.trace is None
         if not is_plain or not self.model._record.learn_row(state, misses[0], weight):
-            self._score(state, misses, misses, weights, units[None])
+            self._score(state, X, misses, misses, weights, units[None])
         for j, lags in moved.items():
             self._move(state, j, lags)
         return answer
 
-    def _score(self, state, misses, errors, weights, units):
-        """Learn errors (n, q); trace the laws of the rows, of which the first may have none."""
+    def _score(self, state, X, misses, errors, weights, units):
+        """Learn errors (n, q); trace the laws of rows X, of which the first may have none."""
         trace, said = self.call.trace, None if self.call.trace is None else []
         self.model._record.learn(state, misses, errors, weights, said)
         if trace is None:
@@ -334,6 +318,10 @@ class Guard(NoGuard):
         trace.extend(np.full((len(units) - len(misses), units.shape[1], 199), np.nan))
         if len(misses):
             trace.extend(units[-len(misses) :, :, None] * np.array(said))
+        n, n_first = len(X), 1 + self.model.label_delay - n_rows(state)
+        for i, ago in self.model._asked_before(state, state["t"] - n, n):
+            if i - n >= n_first:
+                trace[i - n] = told(self.model, state["former"], X[i : i + 1], ago)
 
     def _meet(self, state, X, y, u, least, units, row):
         """Meet targets (1, q), y as they came and u in units, alone.
@@ -463,6 +451,22 @@ class Guard(NoGuard):
         self.model._record.forgive(state, j)
 
 
+def _decide(model, anew, state, call):
+    """End a trial that is over, or begin one; tell if another model goes on, and if one begins."""
+    renewal, before, begins = model.constants.renewal, (dict(state), dict(anew)), True
+    is_other = bool(anew["twin"]) and renewal.has_won(anew, state)
+    if is_other:
+        begins = False
+    elif _blocks.DOUBTED in call.found and any(which := renewal.are_explained(anew, state)):
+        _begin_anew(model, anew, state, call.run, renewal.n_kept(anew), which)
+    elif n := _rows_of_change(model, anew, state, call.beyond, call.found):
+        _begin_anew(model, anew, state, call.run, n)
+    else:
+        is_other, begins = _reordering.takes_place(model, anew, state, call.run), False
+    _heard.keep_former(model, state, anew, before, is_other)
+    return is_other, begins
+
+
 def _rows_of_change(model, anew, state, beyond, found):
     """Return how many rows have come since a change that is suspected, if one is followed up.
 
@@ -500,25 +504,6 @@ def _begin_anew(model, anew, state, run, n, which=()):
         fresh["targets"][j] = _nones.forgotten(fresh["targets"][j]) | {"guarded": False}
     model._learn_rounds(fresh, X, Y, weights, Call(run, {}))
     renewal.begin_anew(anew, state, fresh, any(which))
-
-
-def _forecast_mixed(model, state, X, ago, ahead):
-    """Return the forecasts (n, q) of a model and of its twin, if there is one."""
-    forecasts = model._forecast_all(state, X, ago, ahead)
-    beside, trust = state["beside"], model.constants.trust
-    if trust.is_heard(beside, ago):
-        theirs = model._forecast_all(beside["twin"], X, ago, ahead)
-        forecasts = trust.mixed(beside, forecasts, theirs, ago)
-    return forecasts
-
-
-def _with_twin(model, state):
-    """Return a model and its twin, if it is heard, and their shares (q,)."""
-    beside, trust = state["beside"], model.constants.trust
-    if not trust.is_heard(beside):
-        return [(state, np.ones(1))]
-    share = trust.share(beside)
-    return [(state, 1.0 - share), (beside["twin"], share)]
 
 
 def _are_twice(before, now):

@@ -128,6 +128,7 @@ class Renewal(Trust):
             "by_look": False,  # whether it began as errors were explained, not as they grew
             "rest_of_looks": 0,  # the round from which on errors may be explained again
             "doubted": np.empty(0, dtype=int),  # the latest rounds whose targets were in doubt
+            "former": {},  # all models heard before a trial ended, while forecasts have no labels
             "order_from": self.order_from,  # and that from which on rows may have an order
             "ranges": strange.start(n_columns),  # of the rows that both know
             # the latest, with which it begins, and of each row targets and forecasts side by side
@@ -381,10 +382,10 @@ class Renewal(Trust):
         is_over = t > anew["heard_from"] and self._is_over(anew, t, state["t"])
         return is_over and self._replaces(anew, state)
 
-    def likelier(self, state: Any) -> Any:
-        """Return the state of the model that is the likelier one, whose errors make intervals."""
+    def likelier(self, state: Any, ago: Any = 0) -> Any:
+        """Return the state of who was likelier some rounds ago, whose errors make intervals."""
         anew = state["anew"]
-        return anew["twin"] if anew["twin"] and anew["odds"][-1] > 0.0 else state
+        return anew["twin"] if anew["twin"] and anew["odds"][-1 - ago] > 0.0 else state
 
     def _is_over(self, anew, t, age):
         """Count the ends of blocks at which one of the two was settled on; tell if they suffice."""

@@ -8,7 +8,6 @@ the place of the one that stands.
 
 import numpy as np
 
-from ...base import _copied
 from ..rows._layout import ORDERED, UNORDERED
 from ..rows._order import errors_have_order
 from . import _nones
@@ -37,9 +36,7 @@ def takes_place(model, anew, state, run):
     forecasts, doubted = model._learn_rounds(fresh, X, Y, weights, Call(run, {}))
     if not _is_better(anew, state, forecasts, doubted):
         return False
-    # the old one answers for rows that are out
-    former = {**_copied(dict(state)), "t": fresh["t"]} if model.label_delay else {}
-    state |= in_place_of(state, fresh) | {"former": former}
+    state |= in_place_of(state, fresh)
     return True
 
 

@@ -320,11 +320,13 @@ class Rounds:
 
     def _put_former(self, state, X, forecasts):
         """Put in the forecasts of the next rows that were made before a start anew."""
-        former = state["former"]
-        if former:
-            made = state["t"] + np.arange(len(X)) - self.label_delay
-            for i, ago in enumerate((former["t"] - made[made < former["t"]]).tolist()):
-                forecasts[i] = self._forecast_all(former, X[i : i + 1], ago)[0]
+        for i, ago in self._asked_before(state, state["t"], len(X)):
+            forecasts[i] = self._forecast_all(state["former"], X[i : i + 1], ago)[0]
+
+    def _asked_before(self, state, t, n):
+        """Return which of n rows from round t on were asked of a former model, and how long ago."""
+        former, made = state["former"], t - self.label_delay
+        return enumerate(range(former["t"] - made, 0, -1)[:n]) if former else ()
 
     def _drop_former(self, state):
         """Let the model before a start anew go, once all its forecasts have labels."""

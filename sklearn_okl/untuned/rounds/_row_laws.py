@@ -105,13 +105,19 @@ def learn(state, errors, sizes, faulty=None, weights=None, trace=None):
     return covered
 
 
-def offsets(state, sizes):
-    """Return how far the `QUANTILES` (n, 199) lie from forecasts whose errors are of such sizes."""
-    n, unit = len(sizes), _unit(state)
-    scales = _scales(np.full(n, unit), sizes)
-    law = _mixed(np.broadcast_to(state["shares"], (n, _N_LAWS)), scales, state["tables"][None])
+def offsets(state, sizes, ago=0):
+    """Return how far the `QUANTILES` (n, 199) lie from forecasts whose errors are of such sizes.
+
+    By what was known some rounds `ago`, at most as many as errors are late.
+    """
+    n, unit, now = len(sizes), _unit(state), state
     known = bool(len(state["scores"])) or (state["weight"] > 0.0 and state["size"] == 0.0)
-    moved = np.tile(_rising(state["levels"]), (n, 1)), np.full(n, state["center"])
+    if ago:
+        now = {name: part[-ago] for name, part in state["issued"].items()}
+        known, unit = bool(now["units"] >= 0.0), max(float(now["units"]), 0.0)
+    scales = _scales(np.full(n, unit), sizes)
+    law = _mixed(np.broadcast_to(now["shares"], (n, _N_LAWS)), scales, now["tables"][None])
+    moved = np.tile(_rising(now["levels"]), (n, 1)), np.full(n, now["center"])
     return _offsets(law, *moved, np.full(n, known), _step(state))
 
 

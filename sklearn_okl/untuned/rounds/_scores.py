@@ -51,9 +51,9 @@ class SquaredErrors:
         """Let the misses of target j not count against its next intervals: they had a cause."""
         _running_errors.forgive(state["errors"], j)
 
-    def offsets(self, state, sizes):
-        """Return how far quantiles of the next targets lie from their forecasts, (q, 199)."""
-        return _running_errors.quantiles(state["errors"])
+    def offsets(self, state, sizes, ago=0):
+        """Return how far quantiles of targets lie from forecasts of some rounds ago, (q, 199)."""
+        return _running_errors.quantiles(state["errors"], ago)
 
     def deviations(self, state):
         """Return the standard deviations (q,) of the errors."""
@@ -80,10 +80,10 @@ class ErrorsOfRows(SquaredErrors):
     def forgive(self, state, j):
         _row_laws.forgive(state["errors"][j])
 
-    def offsets(self, state, sizes):
+    def offsets(self, state, sizes, ago=0):
         """Return those (n, q, 199) of rows whose errors are of such sizes (n, q)."""
         of_targets = zip(state["errors"], sizes.T, strict=True)
-        return np.stack([_row_laws.offsets(*one) for one in of_targets], axis=1)
+        return np.stack([_row_laws.offsets(*one, ago) for one in of_targets], axis=1)
 
     def deviations(self, state):
         return np.array([_row_laws.standard_deviation(errors) for errors in state["errors"]])

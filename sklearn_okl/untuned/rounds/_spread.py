@@ -81,7 +81,17 @@ def whole_line(model, offsets, is_first):
     return offsets
 
 
-def _offsets(model, state, sizes):
+def told(model, state, X, ago):
+    """Return the offsets (q, 199) of a row X (1, d), by what was known some rounds ago."""
+    former = state["former"]
+    if former and ago > state["t"] - former["t"]:
+        return told(model, former, X, ago - state["t"] + former["t"])
+    sizes = None if model.spread == "running" else model._experts().forecast_sizes(state, X, ago)
+    offsets = _offsets(model, state, sizes, ago)
+    return offsets.reshape(offsets.shape[-2:])
+
+
+def _offsets(model, state, sizes, ago=0):
     """Return how far quantiles lie from forecasts of errors of such sizes, as rows tell them."""
-    units = np.array([target_units.unit(of) for of in state["targets"]])
-    return units[:, None] * model._record.offsets(state, sizes)
+    units = target_units.units(state["targets"], ago)
+    return units[:, None] * model._record.offsets(state, sizes, ago)

@@ -25,6 +25,11 @@ def unscaled(states, u, ago=0):
     return u * known[..., 1] + known[..., 0]
 
 
+def units(states, ago=0):
+    """Return the units (q,) that the targets had some rounds ago."""
+    return as_it_was(*_now_and_past(states), ago)[:, 1]
+
+
 def units_read(states, n):
     """Return the origins and units (2, n, q) in which forecasts of the next rounds were made."""
     now, past = _now_and_past(states)
