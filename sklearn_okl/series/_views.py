@@ -197,7 +197,9 @@ def as_learnt(state, doubts, values, forecasts, believed):
     is_level = is_beyond & (n_agreeing >= _BELIEVED)
     is_enough = n_alike >= _BELIEVED_AT_LAST
     for k in np.flatnonzero(is_beyond & is_enough & (n_alike <= state["count"])):
-        is_enough[k] = not _faults.lies_beyond(values[k], _latest(state, k))
+        others = _latest(state, k)
+        others = others[others != values[k]]  # of columns they are as they came
+        is_enough[k] = not len(others) or not _faults.lies_beyond(values[k], others)
     is_enough |= n >= _BELIEVED_ANYWAY
     is_believed = is_level | (is_beyond & is_enough)
     is_new = is_level & (np.abs(values - state["mean"]) <= _FARTHEST / FENCE * far)
