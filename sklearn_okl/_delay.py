@@ -32,6 +32,14 @@ def late(values, past):
     return both[: len(values)], both[len(values) :].copy()
 
 
+def rows_out(t_former, t, delay, n):
+    """Yield which of n rows from round t on were due before what stood after `t_former` was left.
+
+    Each as its place, and how many rounds before that it was forecast.
+    """
+    return enumerate(range(t_former + delay - t, 0, -1)[:n])
+
+
 def kept_late(state, known, delay):
     """Return what is read in rounds that know values (n, ...), `delay` rounds late.
 

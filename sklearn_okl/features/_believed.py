@@ -34,13 +34,14 @@ def without_outages(state, absurd, share):
     rows of a column that hardly ever repeats one. They say nothing of it: it keeps its usual step,
     and with that they stay absurd, however long they stand.
     """
-    block, (center, scale) = state["block"], state["known"]
+    block, far = state["block"], _are_absurd(state, absurd) & (state["step"] > 0.0)
+    if not far.any():
+        return block, np.zeros(block.shape[1], dtype=bool)
     same = np.diff(block, axis=0, prepend=np.nan) == 0.0
     same[:-1] |= same[1:]
-    far = same & (np.abs(block - center) > absurd * scale) & (state["step"] > 0.0) & (scale > 0.0)
-    far &= are_beyond(block + state["origin"], *ends(state))
+    far &= same
     are_many = far.sum(axis=0) > share * len(block)
-    return np.where(far & are_many, center, block), are_many
+    return np.where(far & are_many, state["known"][0], block), are_many
 
 
 def after_block(state, nearer, absurd):
@@ -51,12 +52,18 @@ def after_block(state, nearer, absurd):
     """
     block, origin = state["block"], state["origin"]
     (center, scale), (low, high) = state["known"], state["believed"]
-    far = np.abs(block - center) > absurd * scale
-    far &= are_beyond(block + origin, low, high)
-    values = np.where(scale > 0.0, np.where(far, center, block), nearer) + origin
+    known = np.where(_are_absurd(state, absurd), center, block)
+    values = np.where(scale > 0.0, known, nearer) + origin
     least, most = values.min(axis=0), values.max(axis=0)
     is_first = low > high
     return np.where(is_first, [least, most], [np.minimum(least, low), np.maximum(most, high)])
+
+
+def _are_absurd(state, absurd):
+    """Return which values of a block are so many scales off, and beyond what was believed."""
+    block, (center, scale) = state["block"], state["known"]
+    far = (np.abs(block - center) > absurd * scale) & (scale > 0.0)
+    return far & are_beyond(block + state["origin"], *state["believed"])
 
 
 def after_change(ends, columns, rows):

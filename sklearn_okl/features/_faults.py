@@ -3,7 +3,7 @@
 import numpy as np
 
 _GAP = 2.5  # distances of the farthest sound number that a fault is off at least
-_ALIKE = 3  # times that a number is there at least that stands for none
+ALIKE = 3  # times that a number is there at least that stands for none
 APART = 1.5  # and how far off, in distances of the farthest of all others
 _ONE_IN = 200  # of which may be farther in a series, as what was filled in for faults may be
 _OFF = 5.0  # and in median distances
@@ -63,15 +63,14 @@ def stand_for_none(y, in_long_runs=False):
     have noise: there one that comes seldom is none if it is beyond all others, or if that is
     asked for.
     """
-    found, counts = np.unique(y, return_counts=True)
     numbers = []
-    for number, count in zip(found[[0, -1]], counts[[0, -1]], strict=True):
+    for number, count in _ends(y):
         same = y == number
-        if count < _ALIKE or 2 * count >= len(y) or (number == 0.0 and 4 * count > len(y)):
+        if count < ALIKE or 2 * count >= len(y) or (number == 0.0 and 4 * count > len(y)):
             continue
         n_runs = len(runs(same)[0])
         # runs are twice as long as by chance at most
-        is_short, has_come_again = 2 * n_runs >= count * np.mean(~same), n_runs >= _ALIKE
+        is_short, has_come_again = 2 * n_runs >= count * np.mean(~same), n_runs >= ALIKE
         is_often = 4 * count >= len(y)
         is_beyond = not is_often and lies_beyond(number, y[~same])
         is_state = is_often or not (in_long_runs or is_beyond) or number == 0.0
@@ -91,15 +90,19 @@ def stand_beyond(values):
     They come in less than half of the rows, and others hardly ever come twice in a row: these are
     outages, however long.
     """
-    ends, counts = np.unique(values, return_counts=True)
-    pairs = zip(ends[[0, -1]], counts[[0, -1]], strict=True)
-    known = [number for number, count in pairs if _ALIKE <= count < 0.5 * len(values)]
+    known = [number for number, count in _ends(values) if ALIKE <= count < 0.5 * len(values)]
     others = values[~np.isin(values, known)]
     return [
         number
         for number in known
         if lies_beyond(number, others) and seldom_repeat(values, number, _LIKELY)
     ]
+
+
+def _ends(values):
+    """Return the least and the largest of values (n,), each with how often it comes."""
+    numbers, counts = np.unique(values, return_counts=True)
+    return zip(numbers[[0, -1]], counts[[0, -1]], strict=True)
 
 
 def lies_apart(number, values):
@@ -162,7 +165,7 @@ def comes_again(number, n_before, values, odds=_REPEATED):
     are more than `odds`. And it lies apart from them, as the largest that is written down, however
     often it comes, does not.
     """
-    if n_before < _ALIKE - 1:
+    if n_before < ALIKE - 1:
         return False
     others = values[values != number]
     n_equal = len(others) - len(np.unique(others))

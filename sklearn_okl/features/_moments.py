@@ -218,6 +218,11 @@ def judged(rows):
     return np.where(far, nearer, rows)
 
 
+def medians(X):
+    """Return the medians (d,) of columns, 0 where nothing is there. NaN is no value."""
+    return _medians(*_ordered(X)[1:])
+
+
 def lonely(X):
     """Return which of few rows' values (n, d) lie far beyond nearly all others of their column.
 
@@ -225,20 +230,34 @@ def lonely(X):
     one. Where these are equal nothing tells what is far, and only absurd values are. A number that
     stands still beyond all others is far, too, if it comes in less than half of the rows.
     """
-    there = np.isfinite(X)
-    number = there.sum(axis=0)
-    values = np.sort(np.where(there, X, np.inf), axis=0)
-    columns = np.arange(X.shape[1])
-    halves = values[[np.maximum(number - 1, 0) // 2, number // 2 * (number > 0)], columns]
-    middle = np.where(number > 0, halves.mean(axis=0), 0.0)
+    (there, values, number), columns = _ordered(X), np.arange(X.shape[1])
+    middle = _medians(values, number)
     distances = np.where(there, np.abs(X - middle), np.inf)
     nearly_all = np.maximum(number - 1 - np.maximum(1, (_MOST * number).astype(int)), 0)
     usual = np.sort(distances, axis=0)[nearly_all, columns]
     limit = np.where(usual > 0.0, _LONELY * usual, _ABSURD * np.maximum(np.abs(middle), 1.0))
     far = there & (distances > limit) & (number >= _FEWEST)
-    for j in np.flatnonzero(number >= _FEWEST):
+    if len(X) < _FEWEST:
+        return far, middle
+    n = _faults.ALIKE  # times that an end comes at least in a column that is looked at
+    repeats = (values[0] == values[n - 1]) | (
+        values[number - 1, columns] == values[number - n, columns]
+    )
+    for j in np.flatnonzero(repeats & (number >= _FEWEST)):
         far[:, j] |= np.isin(X[:, j], _faults.stand_beyond(X[there[:, j], j]))
     return far, middle
+
+
+def _ordered(X):
+    """Return which values are there, all (n, d) in order, others last, and their number (d,)."""
+    there = np.isfinite(X)
+    return there, np.sort(np.where(there, X, np.inf), axis=0), there.sum(axis=0)
+
+
+def _medians(values, number):
+    columns = np.arange(values.shape[1])
+    halves = values[[np.maximum(number - 1, 0) // 2, number // 2 * (number > 0)], columns]
+    return np.where(number > 0, halves.mean(axis=0), 0.0)
 
 
 def faded(terms, start, forgetting=1.0):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...base import _copied
-from ...meta._fits import batch_model, takes_weights
+from ...meta._fits import takes_weights
 from ..experts._experts import ages_of
 from ..rows._codes import codes_of
 from ..rows._layout import MAYBE
@@ -349,8 +349,7 @@ class Guard(NoGuard):
         are_none = map(_nones.are_none, guards, u.tolist())
         if not all(one or guard["stuck"] for one, guard in zip(are_none, guards, strict=True)):
             return weights
-        trees = batch_model(self.model.trees, self.model._of_trees.boosted)
-        return np.zeros(1) if takes_weights(trees) else weights
+        return np.zeros(1) if takes_weights(self.model._batch_model()) else weights
 
     def _asked(self, state, X, row):
         """Return forecasts, those of experts without lags, and whether the row is strange."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..._delay import rows_out
 from ...base import _copied
 from ._renewal import n_rows
 from ._spread import told
@@ -56,13 +57,12 @@ def put_former(model, anew, t, X, forecasts, said=None):
     former = anew["former"]
     if not former:
         return
-    last = n_rows(former) + model.label_delay - t  # the first row that is forecast without it
-    for i in range(min(last, len(X))):
-        row, ago = X[i : i + 1], last - i
+    for i, ago in rows_out(n_rows(former), t, model.label_delay, len(X)):
+        row = X[i : i + 1]
         forecasts[i] = forecast(model, former, row, ago)[0]
         if said is not None:
             said[i] = _told(model, former, row, ago)
-    if last <= len(X):
+    if n_rows(former) + model.label_delay <= t + len(X):
         anew["former"] = {}
 
 

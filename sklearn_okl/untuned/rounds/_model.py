@@ -18,7 +18,7 @@ from ...base import described, twin
 from ...base._explainable import Explainable
 from ...features._moments import moderate
 from ...inspection._steps import Sums
-from ...meta._fits import batch_model, single_fit
+from ...meta._fits import single_fit
 from .._constants import BUDGETS, Constants
 from ..experts._experts import ages_of
 from ..experts._sums import OTHERS, parts_of
@@ -230,7 +230,7 @@ class DefaultModel(Explainable, Rounds):
     def _validate(self):
         super()._validate()
         numbers.said_missing(self.missing_values)
-        estimator = single_fit(batch_model(self.trees, self._of_trees.boosted))
+        estimator = single_fit(self._batch_model())
         if estimator is not None:
             self._of_trees.check("trees", estimator)
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..._tail import Shared
 from ...base import _copied
 from ...features import _faults
-from ...features._moments import lonely
+from ...features._moments import lonely, medians
 from ..experts._experts import ages_of
 from ..rows._layout import MAYBE, UNORDERED, is_same, layout_of
 from ..rows._order import has_order
@@ -150,7 +150,7 @@ def _may_have_order(X, Y, latest, experts):
 def shown_rows(latest):
     """Return the rows (n, d) to be learnt again: NaN for gaps, medians for what is far."""
     X = np.where(latest["gaps"], np.nan, latest["X"])
-    return np.where(latest["far"], lonely(X)[1], X)
+    return np.where(latest["far"], medians(X), X)
 
 
 def lay_out(model, state, run):

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ..._delay import rows_out
 from ..._validation import weights_of
 from ...base._bank import threads
 from ...base._row_path import RowEngine
@@ -132,8 +133,12 @@ class Rounds:
     _guard = NoGuard
     _guarded = False  # whether a target can be faulty
 
+    def _batch_model(self):
+        """Return the model that is fitted to batches beside the experts, or None."""
+        return batch_model(self.trees, self._of_trees.boosted)
+
     def _experts(self):
-        estimator = batch_model(self.trees, self._of_trees.boosted)
+        estimator = self._batch_model()
         if estimator is None:
             return self._built(_without_trees(self._of_trees.kind, self._n_outputs))
         # not kept: an estimator may have been edited in place
@@ -182,7 +187,7 @@ class Rounds:
     def _learn(self, state, X, y, sample_weight=None):
         weights = None
         if sample_weight is not None:
-            check_takes_weights(batch_model(self.trees, self._of_trees.boosted), self._of_trees.of)
+            check_takes_weights(self._batch_model(), self._of_trees.of)
             weights = checked_weights(sample_weight, len(y))
         with threads(self.n_jobs) as run:
             forecasts = self._learn_stretches(state, X, y, weights, run)
@@ -325,8 +330,8 @@ class Rounds:
 
     def _asked_before(self, state, t, n):
         """Return which of n rows from round t on were asked of a former model, and how long ago."""
-        former, made = state["former"], t - self.label_delay
-        return enumerate(range(former["t"] - made, 0, -1)[:n]) if former else ()
+        former = state["former"]
+        return rows_out(former["t"], t, self.label_delay, n) if former else ()
 
     def _drop_former(self, state):
         """Let the model before a start anew go, once all its forecasts have labels."""
