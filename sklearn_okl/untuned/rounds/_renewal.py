@@ -321,6 +321,7 @@ class Renewal(Trust):
         self.begin(anew, t, fresh, known, np.inf)
         self.rescale(anew, _errors(state, fresh, anew["studies"], known, self.smaller))
         anew["odds"] = np.full(len(anew["odds"]), -self.limit)
+        anew["far"][:] = self._far_odds(anew, np.maximum(anew["scales"][-1], long_errors(state)))
         anew["gained"], anew["gained_apart"] = 0.0, np.zeros(N_BANDS)
         anew["ranges"] = strange.begin(anew["rows"].rows[0], fresh["t"], len(anew["odds"]) - 1)
         self._hear_from(anew, t)
@@ -328,6 +329,25 @@ class Renewal(Trust):
         if is_explained:
             anew["heard_from"], anew["far"][-1] = t, self.settled
             anew["doubted"] = anew["doubted"][:0]
+
+    def _far_odds(self, anew, usual):
+        """Return log odds (bands,) where both are far apart, from jumps among the latest targets.
+
+        Of many `usual` errors (q,), and of as many usual steps as a target is far. Where the old
+        one has foretold more of one than not it is likelier; from one whole jump on, else odds are
+        those of all rows.
+        """
+        y, forecasts = np.split(anew["rows"].rows[1], 2, axis=1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            steps, misses = np.abs(np.diff(y, axis=0)), np.abs(y - forecasts)[1:]
+            jumps = steps > self.reach * MAD * np.median(steps, axis=0)
+            jumps &= (steps > self.apart * usual) & (usual > 0.0)
+            left = np.where(jumps, misses / np.where(jumps, steps, 1.0), 0.0).max(axis=1)
+        gains = self.foretold * (1.0 - 2.0 * np.square(np.fmin(left, 1.0)))
+        which = np.flatnonzero(jumps.any(axis=1))
+        octaves = self._octaves(anew["scales"][-1], y[which], y[which + 1])
+        odds = gains[which] @ nearness(octaves)
+        return np.where(odds >= self.foretold, -np.minimum(odds, self.settled), -self.limit)
 
     def _hear_from(self, anew, t):
         unheard = self.study if anew["studies"] else self.unheard
@@ -353,8 +373,9 @@ class Renewal(Trust):
             misses = np.abs(y - theirs)
             far = misses > self.pull * state["scales"][-1]
             lost = (far & (np.abs(y - ours) <= 0.25 * misses)).any(axis=1) & is_strange
-        theirs = np.where(is_strange[:, None], ours, theirs)
-        return super().learn(state, y, ours, theirs, told, lost=lost)
+        known = np.where((is_strange & ~lost)[:, None], ours, theirs)
+        mixed = super().learn(state, y, ours, known, told, lost=lost)
+        return np.where(is_strange[:, None], ours, mixed)
 
     def mixed_of(self, state: Any, X: Any, ours: Any, theirs: Any, ago: Any = 0) -> Any:
         """Return what forecasts (n, q) of rows X make, by what was known some rounds ago."""
