@@ -177,14 +177,15 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     row 1024 when a number is found that stands for none, four times as many as came at most.
     Of a value that is nearer, but more than 8 usual errors off its forecast, as much is gone on
     from as has lasted of such values so far: half at first, little once they have come back.
-    Cells of X are judged likewise; one known ahead counts as missing, too. Wrong in both
-    directions: a single far value that is true is not learnt, unless it comes in every season of
-    the first rows or columns explain it; a level that is none, three values long, costs forecasts
-    of as many rows before it is left. A number that comes in every tenth row and is true, zeros of
-    closed days, say, is not learnt until three of the first seasons, two if they were given, have
-    it, or where it begins later once it has come four times as many rows apart, and never if it
-    comes at any time: above a twentieth of the rows there is a warning, and ``guard=False``
-    believes them.
+    Cells of X are judged likewise; one known ahead counts as missing, too, and a column at a new
+    level says what it said. First values in a unit much larger than all later ones, or elsewhere
+    before row 32, count as missing once these are as many, and 32. Wrong in both directions: a
+    single far value that is true is not learnt, unless it comes in every season of the first rows
+    or columns explain it; a level that is none, three values long, costs forecasts of as many rows
+    before it is left. A number that comes in every tenth row and is true, zeros of closed days,
+    say, is not learnt until three of the first seasons, two if they were given, have it, or where
+    it begins later once it has come four times as many rows apart, and never if it comes at any
+    time: above a twentieth of the rows there is a warning, and ``guard=False`` believes them.
 
     *Persistence.* The cut of the stream into calls changes nothing, to the last bit. Where an index
     of dates or whole numbers has no `freq`, its first 16 labels tell the step, the smallest one of

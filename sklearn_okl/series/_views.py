@@ -23,7 +23,7 @@ from ..features import _faults
 FENCE = 20.0  # running standard deviations that a value, or a feature, may be off
 FAR = 10.0  # running deviations that a target is learnt to be off the latest value at most
 _STILL = 0.25  # of it, that the very number before is off at least where it is none
-_BELIEVED = 3  # values in a row beyond the fence, less than one apart, that are no fault
+BELIEVED = 3  # values in a row beyond the fence, less than one apart, that are no fault
 _BELIEVED_ANYWAY = 8  # and wherever they are
 _BELIEVED_AT_LAST = 32  # and if they are the same number again and again
 _LATEST = 113  # values that say whether they repeat
@@ -194,7 +194,7 @@ def as_learnt(state, doubts, values, forecasts, believed):
     n_alike = np.where(is_known, (doubts["n_alike"] + 1) * is_alike, doubts["n_alike"])
     n_agreeing = (doubts["n_agreeing"] * agrees + ~is_alike) * is_beyond
     n_agreeing = np.where(is_known, n_agreeing, doubts["n_agreeing"])
-    is_level = is_beyond & (n_agreeing >= _BELIEVED)
+    is_level = is_beyond & (n_agreeing >= BELIEVED)
     is_enough = n_alike >= _BELIEVED_AT_LAST
     for k in np.flatnonzero(is_beyond & is_enough & (n_alike <= state["count"])):
         others = _latest(state, k)
@@ -247,6 +247,13 @@ def move(state, by):
     """Move all that is remembered by some amounts (m,)."""
     for name in (*_ROWS, "mean", "foretold"):
         state[name] = state[name] + by
+
+
+def begin_level(state, by):
+    """Move all that is remembered where `by` (m,) is not 0, and let the latest rows count there."""
+    move(state, by)
+    few = np.minimum(state["count"], JUDGED)
+    state["count"] = np.where(by != 0.0, few, state["count"])
 
 
 def push(state, values, filled, kept=None):
