@@ -15,7 +15,8 @@ ended, stands for none from then on if it lies apart from all others, until it c
 after as many rows as twice before: then it is a value that comes in season. If it has often come at
 random it is asked for more: that of all its runs some are so by chance is to be unlikely. Where
 others take few numbers, as counts do, it is a value that is seldom. Whether there is such a number
-within the fence is asked of the latest rows at every 16th, and at every 64th later.
+within the fence is asked of the latest rows at every 16th, and at every 64th later. One that lies
+beyond all values and 0, where these hardly ever repeat, is none, though it is foretold.
 
 Three cells in a row beyond the fence that agree are a new level, if the column has never been as
 far off: it moves there, see `_new_levels.py`. Levels that it has moved between twice are what it
@@ -131,14 +132,24 @@ def remember(doubts, t, values, row, is_doubted):
     doubts["columns"] = np.concatenate([doubts["columns"], cells[None]])[-N_ROWS:]
     stands = is_doubted & (doubts["n_suspect"] == _ALIKE) & ~_is_none(doubts, row)
     for k in np.flatnonzero(stands):
-        others = doubts["columns"][:, k - m] if k >= m else values[-N_ROWS:, k]
-        if _faults.lies_apart(row[k], others[~np.isnan(others)]):
+        if _faults.lies_apart(row[k], _latest(doubts, values, k)):
             _take_for_none(doubts, k, row[k : k + 1])
         else:
             _take_for_value(doubts, k, row[k])
     if begins.any():
         for k in np.flatnonzero(begins & _come_evenly(doubts)):
-            _take_for_value(doubts, k, row[k])
+            if not _faults.stands_beyond(row[k], _latest(doubts, values, k)):
+                _take_for_value(doubts, k, row[k])
+
+
+def _latest(doubts, values, k):
+    """Return the latest known values of series k, from those of all (n, m), or cells as they came.
+
+    Before the first row the values that are remembered are no further ones.
+    """
+    columns, m = doubts["columns"], values.shape[1]
+    found = columns[:, k - m] if k >= m else values[-len(columns) :, k]
+    return found[~np.isnan(found)]
 
 
 def review(doubts, m, row, calendar, is_fault, nones, seasons=()):
@@ -261,9 +272,10 @@ def look_again(doubts, values, row, seasons=()):
             y = np.where(_comes_again(first[:, k]), first[:, k], y)
         for number in _faults.stand_for_none(y, in_long_runs=True):
             found = y == number
-            if number in doubts["nones"][:, k] or _is_seasonal(found, seasons):
+            if number in doubts["nones"][:, k]:
                 continue
-            if not _faults.are_explained(known, y, found):
+            is_foretold = _is_seasonal(found, seasons) or _faults.are_explained(known, y, found)
+            if not is_foretold or _faults.stands_beyond(number, y):
                 _take_for_none(doubts, k, [number])
 
 
@@ -285,10 +297,13 @@ def _judged(values, known, seasons):
     found |= np.isin(y, numbers)
     for first, end in zip(*_faults.runs(found & ~np.isin(y, numbers)), strict=True):
         found[first:end] = end - first <= _LONGEST
+    beyond = _faults.stand_beyond(y)
+    never = np.isin(values, beyond)
     faulty[there] = found
-    if _are_foretold(faulty, values, known, seasons):
-        return np.zeros_like(faulty), []
-    return faulty, numbers
+    faulty &= ~never
+    if _are_foretold(faulty, np.where(never, np.nan, values), known, seasons):
+        return never, beyond
+    return faulty | never, np.union1d(numbers, beyond)
 
 
 def _are_foretold(found, values, known, seasons):
@@ -379,7 +394,9 @@ def _take_for_none(doubts, k, numbers):
 def _believe_foretold(doubts, k, values, known, seasons):
     """Let numbers be values again that stood for none when fewer of the values (n,) had come."""
     are_values = [
-        _are_foretold(values == number, values, known, seasons) for number in doubts["nones"][:, k]
+        _are_foretold(values == number, values, known, seasons)
+        and not _faults.stands_beyond(number, values[~np.isnan(values)])
+        for number in doubts["nones"][:, k]
     ]
     if any(are_values):
         doubts["nones"] = doubts["nones"].copy()
