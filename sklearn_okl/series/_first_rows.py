@@ -54,7 +54,8 @@ def _n_apart(values):
     first, later = y[:n], y[n:][far[n:]]
     is_back = np.count_nonzero((later >= first.min()) & (later <= first.max())) >= _FEWEST
     is_level = np.median(np.abs(first - np.median(first))) < _UNIT * typical
-    if len(y) - n < _views.JUDGED or is_back or (is_level and n > _views.JUDGED):
+    is_seen = is_level and n > _views.JUDGED and far[:n].all()  # by the fence, which moves there
+    if len(y) - n < _views.JUDGED or is_back or is_seen:
         return 0
     return int(there[n - 1]) + 1
 

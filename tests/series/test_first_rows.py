@@ -54,6 +54,9 @@ def test_what_comes_back_or_is_told_or_is_a_walk_is_no_other_unit():
     odd = other.copy()
     odd[80:83] = -9999.0
     assert_array_equal(found(odd), [20])
+    assert_array_equal(found(np.where(np.arange(96) < 40, 1000.0 + y, y)), [0])  # the fence sees it
+    outage = np.where((np.arange(96) >= 5) & (np.arange(96) < 40), 1000.0 + y, y)
+    assert_array_equal(found(outage), [40])  # it would not
     flag = (np.arange(96) < 20) * 1.0
     assert_array_equal(found(other, calendar=flag[:, None]), [0])
     # a column that is elsewhere itself tells nothing of the series
