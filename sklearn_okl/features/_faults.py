@@ -99,6 +99,17 @@ def stand_beyond(values):
     ]
 
 
+def stands_beyond(number, values):
+    """Tell whether a number lies beyond all other values (n,), which hardly ever repeat.
+
+    Then it is none, though it be foretold, as one that comes in season is.
+    """
+    others = values[values != number]
+    if not len(others) or not lies_beyond(number, others):
+        return False
+    return seldom_repeat(others, number, _LIKELY)
+
+
 def _ends(values):
     """Return the least and the largest of values (n,), each with how often it comes."""
     numbers, counts = np.unique(values, return_counts=True)

@@ -15,13 +15,18 @@ ended, stands for none from then on if it lies apart from all others, until it c
 after as many rows as twice before: then it is a value that comes in season. If it has often come at
 random it is asked for more: that of all its runs some are so by chance is to be unlikely. Where
 others take few numbers, as counts do, it is a value that is seldom. Whether there is such a number
-within the fence is asked of the latest rows at every 16th, and at every 64th later.
+within the fence is asked of the latest rows at every 16th, and at every 64th later. One that lies
+beyond all values and 0, where these hardly ever repeat, is none, though it is foretold.
+
+Three cells in a row beyond the fence that agree are a new level, if the column has never been as
+far off: it moves there, see `_new_levels.py`. Levels that it has moved between twice are what it
+says. First rows in another unit are all missing, see `_first_rows.py`.
 """
 
 import numpy as np
 
 from ..features import _faults
-from . import _views
+from . import _first_rows, _views
 
 REVIEWS = (8, 16, 32, 64, 128, 256)  # rows after which the first ones are judged as a whole
 N_ROWS = 1024  # the latest, among which numbers are looked for that stand for none
@@ -43,6 +48,7 @@ def start(n_series, n_columns, n_calendar):
     return {
         "first": np.empty((0, width)),  # rows as they came, until the last review
         "faulty": np.empty((0, width), dtype=bool),  # what of them counts as missing
+        "of_other_unit": np.empty((0, width), dtype=bool),  # which all count as missing
         "calendar": np.empty((0, n_calendar)),  # features of their times
         "nones": np.full((2, width), np.nan),  # the latest numbers that stand for none
         "suspect": np.full(width, np.nan),  # the latest number that was doubted
@@ -55,6 +61,9 @@ def start(n_series, n_columns, n_calendar):
         "columns": np.empty((0, n_columns)),  # the latest rows of the columns
         "cells": _views.no_doubts(n_columns),
         "range": np.stack([np.full(n_columns, np.inf), np.full(n_columns, -np.inf)]),
+        "by": np.zeros(n_columns),  # how far the levels of columns have moved at the latest row
+        "moved": np.empty((0, n_columns)),  # and in which of the first ones
+        "n_levels": np.zeros(n_columns, dtype=np.int64),  # new ones of a column so far
         "n_faulty": np.zeros(width, dtype=np.int64),
         "n_again": 0,  # rows learnt again because of numbers that were found to stand for none
         "is_due": False,  # whether they are to be once more
@@ -66,19 +75,34 @@ def sound(doubts, columns, row):
     """Return a row (m + d,), NaN where it stands for none or a cell is a fault.
 
     The row is of m series and d columns, `columns` the memory of these. What is known of the cells
-    is written.
+    is written, and by how much they are at a new level.
     """
     row, m = np.where(_is_none(doubts, row), np.nan, row), len(row) - len(columns["mean"])
     if m == len(row):
         return row
     cells = row[m:]
     of_cells = cells, columns["mean"], doubts["believed"][m:]
-    learnt, doubts["cells"], _ = _views.as_learnt(columns, doubts["cells"], *of_cells)
-    row[m:] = np.where(np.isnan(learnt) & _is_outside(doubts, cells), np.nan, cells)
-    doubts["range"] = np.stack(
-        [np.fmin(doubts["range"][0], row[m:]), np.fmax(doubts["range"][1], row[m:])]
-    )
+    learnt, doubts["cells"], is_new = _views.as_learnt(columns, doubts["cells"], *of_cells)
+    is_outside = _is_outside(doubts, cells)
+    row[m:] = np.where(np.isnan(learnt) & is_outside, np.nan, cells)
+    doubts["by"] = by = _moved(doubts, columns, cells, is_new & is_outside)
+    low, high = doubts["range"]
+    moved = np.fmin(low + by, row[m:]), np.fmax(high + by, row[m:])
+    # one that moves again may have several levels, which say something: it was at all of them
+    is_again = (by != 0.0) & (doubts["n_levels"] > 0)
+    both = np.fmin(low, moved[0]), np.fmax(high, moved[1])
+    doubts["range"] = np.where(is_again, both, moved)
+    doubts["n_levels"] = doubts["n_levels"] + (by != 0.0)
     return row
+
+
+def _moved(doubts, columns, cells, which):
+    """Return by how much columns (d,) have moved of which some are at a new level, and 0."""
+    by = np.zeros(len(cells))
+    if which.any():
+        latest = np.concatenate([doubts["columns"][1 - _views.BELIEVED :], cells[None]])
+        by[which] = np.nanmedian(latest[:, which], axis=0) - columns["mean"][which]
+    return by
 
 
 def known_ahead(doubts, columns, X, m):
@@ -108,14 +132,24 @@ def remember(doubts, t, values, row, is_doubted):
     doubts["columns"] = np.concatenate([doubts["columns"], cells[None]])[-N_ROWS:]
     stands = is_doubted & (doubts["n_suspect"] == _ALIKE) & ~_is_none(doubts, row)
     for k in np.flatnonzero(stands):
-        others = doubts["columns"][:, k - m] if k >= m else values[-N_ROWS:, k]
-        if _faults.lies_apart(row[k], others[~np.isnan(others)]):
+        if _faults.lies_apart(row[k], _latest(doubts, values, k)):
             _take_for_none(doubts, k, row[k : k + 1])
         else:
             _take_for_value(doubts, k, row[k])
     if begins.any():
         for k in np.flatnonzero(begins & _come_evenly(doubts)):
-            _take_for_value(doubts, k, row[k])
+            if not _faults.stands_beyond(row[k], _latest(doubts, values, k)):
+                _take_for_value(doubts, k, row[k])
+
+
+def _latest(doubts, values, k):
+    """Return the latest known values of series k, from those of all (n, m), or cells as they came.
+
+    Before the first row the values that are remembered are no further ones.
+    """
+    columns, m = doubts["columns"], values.shape[1]
+    found = columns[:, k - m] if k >= m else values[-len(columns) :, k]
+    return found[~np.isnan(found)]
 
 
 def review(doubts, m, row, calendar, is_fault, nones, seasons=()):
@@ -140,26 +174,60 @@ def review(doubts, m, row, calendar, is_fault, nones, seasons=()):
     doubts["first"] = rows = np.concatenate([doubts["first"], row[None]])
     doubts["faulty"] = before = np.concatenate([doubts["faulty"], is_fault[None]])
     doubts["calendar"] = calendars = np.concatenate([doubts["calendar"], calendar[None]])
-    if len(rows) not in REVIEWS and not _is_due(doubts, len(rows), nones):
+    doubts["moved"] = _with_moves(doubts, rows[:, m:])
+    is_review, moved = len(rows) in REVIEWS, _at_latest_level(doubts, rows, m)
+    other_unit = doubts["of_other_unit"] = np.concatenate(
+        [doubts["of_other_unit"], np.zeros((1, rows.shape[1]), dtype=bool)]
+    )
+    if _first_rows.is_look_due(len(rows)):
+        doubts["of_other_unit"] = _first_rows.of_other_units(moved, m, calendars)
+    is_other = (doubts["of_other_unit"] != other_unit).any()
+    if not (is_review or is_other or _is_due(doubts, len(rows), nones)):
         return None
-    known, faulty = np.concatenate([rows[:, m:], calendars], axis=1), before.copy()
-    for k in range(rows.shape[1] if len(rows) in REVIEWS else 0):
+    known, faulty = np.concatenate([rows[:, m:], calendars], axis=1), before & ~other_unit
+    judged = np.where(doubts["of_other_unit"], np.nan, rows)
+    for k in range(rows.shape[1] if is_review else 0):
         told_by = known if k < m else known[:, :0], seasons
-        faulty[:, k], numbers = _judged(rows[:, k], *told_by)
+        faulty[:, k], numbers = _judged(judged[:, k], *told_by)
         _believe_foretold(doubts, k, rows[:, k], *told_by)
         if len(numbers):
             _take_for_none(doubts, k, numbers)
     # later values of series are left to their fence, which knows more than it did
-    early = np.cumsum(~np.isnan(rows), axis=0) <= _views.JUDGED
+    early = np.cumsum(~np.isnan(judged), axis=0) <= _views.JUDGED
     early[:, m:] = True
-    faulty = (faulty & early) | _is_none(doubts, rows)
-    if ((faulty | (before & ~early)) == before).all():
+    faulty = (faulty & early) | _is_none(doubts, rows) | doubts["of_other_unit"]
+    if ((faulty | (before & ~early & ~other_unit)) == before).all():
         return None
     doubts["n_again"] += len(rows) if len(rows) > REVIEWS[-1] else 0
-    cells = np.where(faulty, np.nan, rows)[:, m:]
+    cells = np.where(faulty, np.nan, moved)[:, m:]
     doubts["cells"] = _views.no_doubts(rows.shape[1] - m)
     doubts["range"] = np.stack([np.fmin.reduce(cells), np.fmax.reduce(cells)])
     return np.where(faulty, np.nan, rows)
+
+
+def _at_latest_level(doubts, rows, m):
+    """Return first rows (n, m + d), the columns that have moved once as if they had before."""
+    if not doubts["moved"].any():
+        return rows
+    later = doubts["moved"].sum(axis=0) - np.cumsum(doubts["moved"], axis=0)
+    rows = rows.copy()
+    rows[:, m:] += np.where(doubts["n_levels"] > 1, 0.0, later)
+    return rows
+
+
+def _with_moves(doubts, cells):
+    """Return in which of the first rows, whose cells are (n, d), levels have moved, and how far.
+
+    The cells before the latest that were doubted and agree with it were at the new level.
+    """
+    by = doubts["by"]
+    moved = np.concatenate([doubts["moved"], np.zeros((1, len(by)))])
+    for k in np.flatnonzero(by):
+        at, off = len(cells) - 1, np.abs(cells[:, k] - cells[-1, k])
+        while at > 0 and not off[at - 1] > 0.5 * abs(by[k]):
+            at -= 1
+        moved[at, k] = by[k]
+    return moved
 
 
 def _is_due(doubts, n, nones):
@@ -181,7 +249,7 @@ def learnt_again(doubts, is_fault):
 
 def forget_first(doubts):
     """Forget the first rows, after the last review."""
-    for name in ("first", "faulty", "calendar"):
+    for name in ("first", "faulty", "of_other_unit", "calendar", "moved"):
         doubts[name] = doubts[name][:0].copy()
 
 
@@ -204,9 +272,10 @@ def look_again(doubts, values, row, seasons=()):
             y = np.where(_comes_again(first[:, k]), first[:, k], y)
         for number in _faults.stand_for_none(y, in_long_runs=True):
             found = y == number
-            if number in doubts["nones"][:, k] or _is_seasonal(found, seasons):
+            if number in doubts["nones"][:, k]:
                 continue
-            if not _faults.are_explained(known, y, found):
+            is_foretold = _is_seasonal(found, seasons) or _faults.are_explained(known, y, found)
+            if not is_foretold or _faults.stands_beyond(number, y):
                 _take_for_none(doubts, k, [number])
 
 
@@ -228,10 +297,13 @@ def _judged(values, known, seasons):
     found |= np.isin(y, numbers)
     for first, end in zip(*_faults.runs(found & ~np.isin(y, numbers)), strict=True):
         found[first:end] = end - first <= _LONGEST
+    beyond = _faults.stand_beyond(y)
+    never = np.isin(values, beyond)
     faulty[there] = found
-    if _are_foretold(faulty, values, known, seasons):
-        return np.zeros_like(faulty), []
-    return faulty, numbers
+    faulty &= ~never
+    if _are_foretold(faulty, np.where(never, np.nan, values), known, seasons):
+        return never, beyond
+    return faulty | never, np.union1d(numbers, beyond)
 
 
 def _are_foretold(found, values, known, seasons):
@@ -322,7 +394,9 @@ def _take_for_none(doubts, k, numbers):
 def _believe_foretold(doubts, k, values, known, seasons):
     """Let numbers be values again that stood for none when fewer of the values (n,) had come."""
     are_values = [
-        _are_foretold(values == number, values, known, seasons) for number in doubts["nones"][:, k]
+        _are_foretold(values == number, values, known, seasons)
+        and not _faults.stands_beyond(number, values[~np.isnan(values)])
+        for number in doubts["nones"][:, k]
     ]
     if any(are_values):
         doubts["nones"] = doubts["nones"].copy()

@@ -24,6 +24,7 @@ from . import (
     _judge,
     _medians,
     _mixture,
+    _new_levels,
     _new_seasons,
     _reached,
     _row_sizes,
@@ -302,26 +303,6 @@ def _added(plan, state, slot, X, times, steps):
     return found
 
 
-def _move(plan, state, by):
-    """Move all that is remembered of series by some amounts (m,), as if they had been there."""
-    recent = dict(state["recent"])
-    _views.move(state["views"][RAW], by)
-    if plan.n_ahead:
-        _static.move(state["static"], by)
-    _smoothing.move(state["smoothing"], by)
-    recent["members"] = recent["members"] + by
-    recent["forecasts"] = recent["forecasts"] + by * (plan.views == RAW)[plan.waiting, None]
-    is_mean = np.arange(recent["beside"].shape[1]) < recent["beside"].shape[1] - 2
-    recent["beside"] = recent["beside"] + by * is_mean[:, None]
-    share = 1.0 - sum(recent[name] for name in plan.shares.values())
-    recent["mixed"] = recent["mixed"] + by * share
-    recent["last"] = recent["last"] + by * (np.arange(plan.n_views) == RAW)[:, None]
-    for name in ("static_level", "trees_level", "rows_level"):
-        if name in recent:
-            recent[name] = recent[name] + by
-    state["recent"] = recent
-
-
 def absorb(plan, state, row):
     """Learn the row after the origin, series and columns (m + d,), and write the state.
 
@@ -342,7 +323,7 @@ def absorb(plan, state, row):
         learnt, state["beyond"], is_new = _views.as_learnt(raw, state["beyond"], *of_values)
         is_still = np.isnan(learnt) & (np.abs(y - raw["mean"]) <= _views.reach(raw))
         if is_new.any():
-            _move(plan, state, np.where(is_new, y - issued, 0.0))
+            _new_levels.move_series(plan, state, np.where(is_new, y - issued, 0.0))
             said = _said(plan, state, x_ahead)
         _take_back(plan, state, said[1][-1], y, is_still)
     came = np.where(is_new, np.nan, learnt)
@@ -515,6 +496,7 @@ def _judge_and_absorb(plan, state, row, calendar):
     """Learn a row as it came, without what is no value; all first ones again if need be."""
     state["doubts"] = doubts = dict(state["doubts"])
     sound = _doubts.sound(doubts, _columns(plan, state), row)
+    _new_levels.move_columns(plan, state, doubts["by"])
     is_fault = _absorb_but_faults(plan, state, row, sound)
     nones = doubts["nones"]
     values = state["views"][RAW]["values"]
@@ -537,9 +519,11 @@ def _learn_again(plan, state, rows):
     doubts, is_fault = state["doubts"], np.zeros(rows.shape, dtype=bool)
     waves, seed = drawn(state)
     del state["experts"], state["recent"]  # before there are others: these are large
-    state.update(start(plan, waves, seed), doubts=doubts, n_silent=state["n_silent"])
+    n_silent = state["t"] + state["n_silent"] - len(rows)  # rows before the first one
+    state.update(start(plan, waves, seed), doubts=doubts, n_silent=n_silent)
     for t, sound in enumerate(rows):
         state["origin"] = issue(plan, state, doubts["calendar"][t])
+        _new_levels.move_columns(plan, state, doubts["moved"][t])
         is_fault[t] = _absorb_but_faults(plan, state, doubts["first"][t], sound)
     _doubts.learnt_again(doubts, is_fault)
 

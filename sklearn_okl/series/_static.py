@@ -15,7 +15,8 @@ features, S the sums and b the products,
 .. math:: S' = \lambda I + T (S - \lambda I) T^T, \qquad b' = T b, \qquad \theta' = S'^{-1} b',
 
 and likewise where the level that targets are learnt from becomes another one, as one feature is 1.
-Waves of a column begin anew with its unit.
+Waves of a column begin anew with its unit. A column at a new level, see `_doubts.py`, takes what
+was learnt with it: rows at each level teach by how far they are from their mean.
 """
 
 import numpy as np
@@ -101,6 +102,23 @@ def move(state, by):
     state["level"] = state["level"] + by
 
 
+def move_columns(state, by):
+    """Move the levels of columns by some amounts (d,), and what lines have learnt with them.
+
+    Where these went through is open again, as neither the way of a column nor of a series is known
+    well by a few rows: rows before teach by how far they are from their mean.
+    """
+    _views.begin_level(state["columns"], by)
+    state["centre"] = state["centre"] + by
+    ridge = state["ridge"]
+    sums, theta = _delayed_ridge.sums_of_one_step(ridge), ridge["theta"][0]
+    b, eye = (sums @ theta.swapaxes(-1, -2))[..., 0], np.eye(theta.shape[-1])  # (m, D)
+    data = sums - _ALPHA * eye
+    shares = data[:, 0] / np.maximum(data[:, :1, 0], 1.0)  # of the mean row
+    _become(ridge, data - shares[..., None] * data[:, :1], b - shares * b[:, :1])
+    state["level"] = state["level"] + theta[:, 0, 0]
+
+
 def _hold(state, is_known, level, deviation):
     """Let what is held be what it is now, where that is another one; series (m,) are known."""
     columns, unit, is_taught = state["columns"], state["unit"], state["is_taught"]
@@ -131,7 +149,12 @@ def _say_again(state, before, is_other):
     T[waves, waves] = 0.0
     data, b = T @ (sums - _ALPHA * eye) @ T.T, b @ T.T
     b += (before["level"] - state["level"])[:, None] * data[:, 0]
-    sums = _ALPHA * eye + 0.5 * (data + data.swapaxes(-1, -2))
+    _become(ridge, data, b)
+
+
+def _become(ridge, data, b):
+    """Let the ridge have learnt rows of which these are the sums (m, D, D) and products (m, D)."""
+    sums = _ALPHA * np.eye(data.shape[-1]) + 0.5 * (data + data.swapaxes(-1, -2))
     theta = np.linalg.solve(sums, b[..., None]).swapaxes(-1, -2)
     _delayed_ridge.become(ridge, sums, theta[None])
 

@@ -9,8 +9,10 @@ deviations from the mean counts as missing, too: a single one is a fault. The th
 agrees with those before it is a new level: all that is remembered moves by as much as its forecast
 was off, and goes on as if the series had always been there. Where that would not help, as forecasts
 are beyond the fence as well, or would cost the digits, it is learnt as `FENCE` away; so is the
-eighth in a row of which none agree, as in another unit. The very number before is no further one
-where values hardly ever repeat, as a sensor that is out writes it, up to the 32nd.
+eighth in a row of which none agree, as in another unit. One beyond all values and 0 that are not of
+its sign is to be the eighth, or the 32nd where none is: so is what stands for none, whatever its
+last digits. The very number before is no further one where values hardly ever repeat, as a sensor
+that is out writes it, up to the 32nd.
 
 A series that has had one value for eight rows or more begins with the first other one, unless that
 value comes again.
@@ -23,7 +25,7 @@ from ..features import _faults
 FENCE = 20.0  # running standard deviations that a value, or a feature, may be off
 FAR = 10.0  # running deviations that a target is learnt to be off the latest value at most
 _STILL = 0.25  # of it, that the very number before is off at least where it is none
-_BELIEVED = 3  # values in a row beyond the fence, less than one apart, that are no fault
+BELIEVED = 3  # values in a row beyond the fence, less than one apart, that are no fault
 _BELIEVED_ANYWAY = 8  # and wherever they are
 _BELIEVED_AT_LAST = 32  # and if they are the same number again and again
 _LATEST = 113  # values that say whether they repeat
@@ -194,13 +196,18 @@ def as_learnt(state, doubts, values, forecasts, believed):
     n_alike = np.where(is_known, (doubts["n_alike"] + 1) * is_alike, doubts["n_alike"])
     n_agreeing = (doubts["n_agreeing"] * agrees + ~is_alike) * is_beyond
     n_agreeing = np.where(is_known, n_agreeing, doubts["n_agreeing"])
-    is_level = is_beyond & (n_agreeing >= _BELIEVED)
+    is_level = is_beyond & (n_agreeing >= BELIEVED)
+    is_doubtful = np.zeros(len(values), dtype=bool)
+    for k in np.flatnonzero(is_level):
+        needed = _n_believed(_latest(state, k), low[k], high[k], values[k])
+        is_doubtful[k] = n_agreeing[k] < needed
+    is_level &= ~is_doubtful
     is_enough = n_alike >= _BELIEVED_AT_LAST
     for k in np.flatnonzero(is_beyond & is_enough & (n_alike <= state["count"])):
         others = _latest(state, k)
         others = others[others != values[k]]  # of columns they are as they came
         is_enough[k] = not len(others) or not _faults.lies_beyond(values[k], others)
-    is_enough |= n >= _BELIEVED_ANYWAY
+    is_enough |= (n >= _BELIEVED_ANYWAY) & ~is_doubtful
     is_believed = is_level | (is_beyond & is_enough)
     is_new = is_level & (np.abs(values - state["mean"]) <= _FARTHEST / FENCE * far)
     is_new &= (low <= forecasts) & (forecasts <= high)
@@ -221,6 +228,21 @@ def _stands_still(state, doubted, values, far):
     for k in np.flatnonzero(still):
         still[k] = _faults.seldom_repeat(_latest(state, k), values[k])
     return still
+
+
+def _n_believed(latest, low, high, value):
+    """Return how many values in a row are believed that lie beyond all from low to high.
+
+    Few levels are on the other side of 0, but the numbers that stand for none, whatever their last
+    digits. Those of the same sign are levels as all others.
+    """
+    others = latest[(latest >= low) & (latest <= high)]
+    if not len(others) or not _faults.lies_beyond(value, others):
+        return BELIEVED
+    towards = np.sign(value) * others
+    if towards.min() >= 0.0:
+        return BELIEVED
+    return _BELIEVED_AT_LAST if towards.max() <= 0.0 else _BELIEVED_ANYWAY
 
 
 def take_back(state, k):
@@ -247,6 +269,13 @@ def move(state, by):
     """Move all that is remembered by some amounts (m,)."""
     for name in (*_ROWS, "mean", "foretold"):
         state[name] = state[name] + by
+
+
+def begin_level(state, by):
+    """Move all that is remembered where `by` (m,) is not 0, and let the latest rows count there."""
+    move(state, by)
+    few = np.minimum(state["count"], JUDGED)
+    state["count"] = np.where(by != 0.0, few, state["count"])
 
 
 def push(state, values, filled, kept=None):

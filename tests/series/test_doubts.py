@@ -168,9 +168,9 @@ def test_a_level_is_no_fault(place):
     model = OnlineForecaster(**SMALL)
     forecasts = model.prequential_predict(y, X)
     later = slice(place + 20, -3)
-    # before there is a unit to judge by, it is learnt as it comes
+    # before there is a unit to judge by, it is learnt as it comes, and those before it no more
     assert np.abs(forecasts[later, 0] - y[later]).max() < (8.0 if place >= 32 else 80.0)
-    assert model.n_faulty_[0] <= 2  # two of three rows in doubt
+    assert model.n_faulty_[0] <= (2 if place >= 32 else place)  # two of three rows in doubt
 
 
 @pytest.mark.long
