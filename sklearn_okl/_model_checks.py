@@ -51,7 +51,7 @@ from .series import (
     _smoothing,
     _views,
 )
-from .untuned.experts import _cells, _draws, _told
+from .untuned.experts import _cells, _draws, _logarithms, _told
 from .untuned.rounds import _guard
 from .untuned.rows import _gaps, _layout, _steps
 from .untuned.rows._columns import widths
@@ -65,6 +65,10 @@ _STARTED = (  # what parts of a state are at first, and whether others of their 
     (_draws.no_draws(1, 1, 1), _draws.is_sound),
     (_steps.start(1), _steps.is_sound),
     (_cells.Cells(_told.ErrorsTold(0.5, 0), 0, True).start(1, 0, 1), _cells.is_sound),
+    (
+        _logarithms.Logarithms(1, 0, True, ()).start(2, np.zeros((1, 2)), np.zeros(1)),
+        _logarithms.is_sound,
+    ),
     (_layout.plain_layout(np.zeros(1, dtype=int)), _layout.is_sound),
     (_delayed_ridge.start((1, 1, 1), 1, 1, 1.0, 1.0), _delayed_ridge.is_sound),
     (_mixture.start(2, 1, 1), _mixture.is_sound),

@@ -63,7 +63,7 @@ def learn(state, F, y, weights):
     Forecasts F (n, q, K) are NaN where an expert is asleep.
     """
     of_rounds = np.ones((*y.shape, 2))
-    of_rounds[..., 1], n_remembered = _learn_usual(state, F, y, weights)
+    of_rounds[..., 1], n_remembered = learn_usual(state, F, y, weights)
     if weights is not None:
         of_rounds *= weights[:, None, None]
     both = _boas.learn(state, F, y, 2.0 * of_rounds[..., None], bound)
@@ -101,7 +101,7 @@ def share_now(state):
 
 
 def learn_usual_of_row(state, F, sleep, y, weight):
-    """Do what `_learn_usual` does with a row; return one over the usual losses (q,) before it.
+    """Do what `learn_usual` does with a row; return one over the usual losses (q,) before it.
 
     Whoever calls it lets numbers overflow.
     """
@@ -180,11 +180,16 @@ def weights(state):
 def bound(regrets):
     """Let the regrets (q, 2, K) of the bounded ones be at most so large, and no others behind."""
     bounded = regrets[:, 1]
-    sizes = np.abs(bounded)
-    if sizes.item(sizes.argmax()) > _BOUND:
-        largest = np.clip(sizes.max(axis=-1, keepdims=True), _BOUND, _LARGEST)
-        np.clip(bounded, -_LARGEST, _LARGEST, out=bounded)
-        bounded *= _BOUND / largest
+    bound_by(_BOUND, bounded)
+
+
+def bound_by(most, regrets):
+    """Let regrets (q, K) be at most so large, (q, 1): those of a target shrink together."""
+    sizes = np.abs(regrets)
+    if (sizes > most).any():
+        largest = np.clip(sizes.max(axis=-1, keepdims=True), most, _LARGEST)
+        np.clip(regrets, -_LARGEST, _LARGEST, out=regrets)
+        regrets *= most / largest
 
 
 def _usual_after(usual, F, y, asleep, weight):
@@ -249,7 +254,7 @@ def _cut(path, terms):
     return path
 
 
-def _learn_usual(state, F, y, weights):
+def learn_usual(state, F, y, weights):
     """Learn squared errors; return one over the usual losses (n, q) known before each row.
 
     And how many rounds (n, q) these remember. A loss is a squared error times the row's weight.

@@ -76,8 +76,8 @@ def explain(
 
     *Who else plays.* What the estimators without tuning make of several columns together plays by
     itself, where there is any: "missing values", what gaps say of the target; "trees of few
-    values", a tree of the columns with such; and "similar rows", the errors of these. None is a
-    column of X: in ``data`` they are NaN.
+    values", a tree of the columns with such; "similar rows", the errors of these; "logarithms",
+    what those of targets tell. None is a column of X: in ``data`` they are NaN.
 
     *What is not.* The shrinkage of VAW by :math:`1 / (1 + z^T P z)`, clipping, trees, and mixing
     that is not linear stand in one entry, the remainder. Mixtures have the weights that they have

@@ -39,6 +39,8 @@ class Budget(NamedTuple):
     n_near : int, default=0
         Of how many of the latest rows the nearest ones are sought, whose errors correct forecasts;
         0 is for none.
+    logarithms : bool, default=False
+        Whether experts learn logarithms of targets as well.
     """
 
     frequencies: int
@@ -51,13 +53,18 @@ class Budget(NamedTuple):
     sight: int
     compact: bool = False
     n_near: int = 0
+    logarithms: bool = False
 
 
 BUDGETS = {
     "tiny": Budget(18, 17_000, (0.998, 0.995), (), 1, False, 0, 0, compact=True),
     "fast": Budget(25, 0.08e6, (0.995,), (), 1, False, 0, 1024, n_near=2048),
-    "balanced": Budget(60, 1.8e6, (0.998, 0.99), (0.95,), None, True, 12, 2048, n_near=8192),
-    "accurate": Budget(140, 7e6, (0.998, 0.99), (0.95,), None, True, 12, 2048, n_near=16384),
+    "balanced": Budget(
+        60, 1.8e6, (0.998, 0.99), (0.95,), None, True, 12, 2048, n_near=8192, logarithms=True
+    ),
+    "accurate": Budget(
+        140, 7e6, (0.998, 0.99), (0.95,), None, True, 12, 2048, n_near=16384, logarithms=True
+    ),
 }
 # without a chain there is more for the others
 CLASS_BUDGETS = {name: budget._replace(n_links=0) for name, budget in BUDGETS.items()}

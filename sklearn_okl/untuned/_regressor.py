@@ -191,11 +191,9 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     inverse, so that ten targets take two to three times as long as one. Half of the experts see the
     latest values of all. Each target has a mixture, a chain, a fence, a unit, intervals and trees
     of its own: what is wrong with one is learnt of that one alone, and reaches the others through
-    what they have in common, the latest targets, metrics and the kernels that are born. They and
-    scales that they learn go by the mean over the targets of what is lost, or of how much
-    forecasts depend on a column, over the variance of the target, so that units do not matter.
-    Where targets have nothing in common, a model for each (``MultiOutputRegressor``) finds kernels
-    for each. A row is learnt with all of its targets: one that is missing is an error.
+    what they have in common, the latest targets, metrics and the kernels that are born, by means
+    over the targets whatever their units. Where these have nothing in common, a model for each
+    (``MultiOutputRegressor``) finds kernels for each. A row is learnt with all of its targets.
 
     *Experts.* Online ridge regression on 1, the inputs, and random Fourier features of a Gaussian,
     a Laplacian or a Matérn kernel. Bandwidths are gamma times the number of inputs (times its root
@@ -221,7 +219,9 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     lags, in metrics learnt from errors (Weinberger, Tesauro, AISTATS 2007). BOA mixes them and it.
 
     *Equal codes.* So do those of rows of equal whole numbers, categories or dates, of two at a time
-    and by a table, as of holidays, where that has surely helped; `summary` names them.
+    and by a table, as of holidays, where that has surely helped; `summary` names them. From row 128
+    on so does, but for "fast" and "tiny", what a ridge regression makes of the logarithms of
+    targets (Box, Cox 1964), which experts learn as well.
 
     *Trees.* With `trees`, a batch model fitted to the rows so far, the latest targets among their
     columns, forecasts from round 31 on. A second one is fitted to the errors of the progressive
@@ -261,7 +261,7 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     is of the order of :math:`\sqrt{\ln K \sum_t r_{k,t}^2}` [1]_, and twice that for two levels,
     so the whole is never much worse than its best part. The chain adds one more of
     :math:`\sqrt{\ln 7 \sum_t r_{k,t}^2}` over its seven sums, similar rows one with :math:`\ln 5`,
-    equal codes and `trees` each one with :math:`\ln 3`; of refitted models nothing is known.
+    equal codes and `trees` one with :math:`\ln 3`; of refitted models and logarithms none is known.
 
     *Intervals, quantiles, distributions* are of one law for each row, by adaptive conformal
     inference [2]_ on the progressive errors; see `predict_distribution`.

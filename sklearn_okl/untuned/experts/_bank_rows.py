@@ -162,9 +162,9 @@ class BankRow:
         return all(part[name] is held for part, name, held in self.held)
 
     @property
-    def written(self):
-        """Coefficients and sums of all experts."""
-        return list(self.common.values())
+    def total(self):
+        """What coefficients and sums of all experts add up to: no number if one of them is none."""
+        return sum([np.add.reduce(part, axis=None).item() for part in self.common.values()])
 
     @property
     def is_finite(self):
@@ -174,8 +174,9 @@ class BankRow:
     def ask(self, inputs, steady):
         """Return the forecasts (E, q) of all experts for a row; changes nothing."""
         self.layout.features(inputs, steady, out=self.z)
-        products = self.z[:, None] * self.common["theta"]
-        self.known = np.add.reduceat(products, self.layout.starts, axis=0)
+        columns = self.common["theta"].T  # one by one, which costs less than as rows of few numbers
+        sums = [np.add.reduceat(self.z * theta, self.layout.starts) for theta in columns]
+        self.known = np.array(sums).T
         return self.known
 
     def teach(self, u, weight):
@@ -196,7 +197,8 @@ class BankRow:
         scales = roots / np.sqrt(gains)
         directions *= scales.take(layout.owners)
         errors = scales[:, None] * (u - self.known)
-        theta += directions[:, None] * errors.take(layout.owners, axis=0)
+        for coefficients, of_target in zip(theta.T, errors.T, strict=True):
+            coefficients += directions * of_target.take(layout.owners)
         squares, b = self.common["squares"], self.common["b"]
         errors *= errors
         if layout.fades:  # in the sums it is the past that fades
@@ -207,7 +209,8 @@ class BankRow:
         else:
             np.multiply(roots, z, out=self.rows)
         squares += errors
-        b += z[:, None] * (weight * u)
+        for sums, of_target in zip(b.T, (weight * u).tolist(), strict=True):
+            sums += z * of_target
         is_any_extreme = gains.item(gains.argmax()) > GAIN_LIMIT
         self._write(gains > GAIN_LIMIT if is_any_extreme else None, weight)
 
@@ -235,9 +238,10 @@ class PackedBankRow(BankRow):
     is_finite = True  # all there is are arrays
 
     @property
-    def written(self):
-        """The same, and the triangles."""
-        return [*super().written, *(bank["experts"]["sums"] for bank in self.banks)]
+    def total(self):
+        """The same of these, and of the triangles."""
+        parts = [*self.common.values(), *(bank["experts"]["sums"] for bank in self.banks)]
+        return np.add.reduce(np.concatenate(parts, axis=None)).item()
 
     def ask_in_turn(self, inputs, steady, limits, scale):
         """Return the forecasts (E, 1) of experts that hear each other, one a bank.

@@ -185,7 +185,7 @@ def slopes(bank, k, columns, shares=None):
     total = np.zeros(len(G))
     thetas = thetas.reshape(len(thetas), -1).T
     shares = np.ones(len(thetas)) if shares is None else shares
-    for theta, share in zip(thetas, shares, strict=True):
+    for theta, share in zip(thetas, shares, strict=False):  # logarithms of targets come last
         if are_inputs:
             G[:, 0] = (masks * theta[1:low])[: len(G)]
         G[:, cosines] = frequencies * theta[sines]

@@ -45,6 +45,7 @@ class ClassTargets:
         of_near = constants.neighbours, budget.n_near, self.n_lags * (self.n_targets or 1)
         tell = ClassesTold(constants.link_share, delay)
         self.neighbours = Neighbours(*of_near, tell, constants.burn_in, delay)
+        self.n_taught, self.begins_of_logarithms = self.n_targets, ()
         self.cells = Cells(ClassesTold(SHARE, delay), delay, not budget.compact)
 
     def start(self, n_experts, n_columns, seed, n_codes, ordered=True):
@@ -52,6 +53,7 @@ class ClassTargets:
         return {
             "mixture": self.mixture.start(n_experts),
             "boosting": {},
+            "logarithms": {},
             "near": self.neighbours.start(n_columns, self.n_classes, seed, ordered),
             "cells": self.cells.start(*n_codes, self.n_classes),
         }
@@ -59,6 +61,10 @@ class ClassTargets:
     def no_targets(self):
         """Return what is kept of the latest places, before the first one."""
         return {"y": np.empty(0, dtype=np.intp)}
+
+    def taught(self, state, u):
+        """Return what banks learn: what is 1 for a class, and no curve of it."""
+        return u
 
     def targets(self, y):
         """Return what the experts learn, (n,) or (n, C), of places y (n,)."""
@@ -95,10 +101,10 @@ class ClassTargets:
         """Return probabilities (n, C) by what was known some rounds ago; learns nothing."""
         return self._forecasts(state, F, seen, heard, ago, of_inputs)[1]
 
-    def told_by_neighbours(self, state, F, seen, heard):
+    def told(self, state, F, seen, heard):
         """Return what the classes of rows that are alike add to log-odds (n, q), see `lines`."""
         P, corrected = map(np.log, self._forecasts(state, F, seen, heard))
-        return self.as_targets(corrected - P)
+        return [self.as_targets(corrected - P)]
 
     def _forecasts(self, state, F, seen, heard, ago=0, of_inputs=0):
         """Return probabilities (n, C), and the same corrected by classes of rows that are alike."""

@@ -87,7 +87,7 @@ class Experts:
         m = max(int(budget.frequencies * constants.frequencies), 1)
         self.sizes = RowSizes(of.n_targets, self.lags, delay, m, forgetting)
         self.may_do_without_lags = of.n_walks > 0 and not budget.compact  # numbers with lags
-        self.begins = *of.neighbours.begins, *of.cells.begins
+        self.begins = *of.neighbours.begins, *of.cells.begins, *of.begins_of_logarithms
 
     def plan(self, n_features, n_trees=0, ordered=True):
         """Return the banks by name, see `_plan.py`; trees are not among the features."""
@@ -98,7 +98,7 @@ class Experts:
     def start(self, n_features, seed, n_trees=0, unseen=(), n_codes=(0, 0), ordered=True):
         """Return the first state; the last features are of trees, those `unseen` for the born."""
         rng, plans = np.random.RandomState(seed), self.plan(n_features - n_trees, n_trees, ordered)
-        of_banks = rng, self.delay, self.kind.n_targets, unseen
+        of_banks = rng, self.delay, self.kind.n_taught, unseen
         n_experts = self.inputs.n_walks + sum(bank.room for bank in plans.values()) + len(KINDS)
         return {
             "inputs": self.inputs.start(n_features, n_trees),
@@ -136,9 +136,9 @@ class Experts:
         yet_to_be_born = state["rounds"] < min(self.delay, n_learnt)
         u = self.kind.targets(y)
         seen, awake = self.inputs.learn(state["inputs"], X, u), self._awake(state)
-        teach = partial(self._teach, u=u, run=run, weights=weights)
+        teach = partial(self._teach, u=self.kind.taught(state, u), run=run, weights=weights)
         limits = self.kind.limits_of_heard(state, u) if self.budget.compact else None
-        F = self._forecasts(state, awake, seen, len(u), teach, limits)
+        F, logs = self._forecasts(state, awake, seen, len(u), teach, limits)
         for _, places in awake:
             state["rounds"][places] += len(u)
         bases = self.leaves.bases(F, self.lines(state))
@@ -157,7 +157,8 @@ class Experts:
         if self.kind.first_counts:
             n_first = max(self.delay - n_learnt, 0)
         state["masses"] += np.where(np.isnan(F[0, -1]), 0.0, counted[n_first:].sum())
-        forecasts = self.kind.learn(state, F, y, seen._replace(codes=codes), heard, weights)
+        of_rows = F, y, seen._replace(codes=codes, logs=logs), heard, weights
+        forecasts = self.kind.learn(state, *of_rows)
         if not self.budget.compact:
             issued = self.kind.as_targets(forecasts)
             self.leaves.keep(state["leaves"], n_learnt, X, u, issued, bases)
@@ -189,11 +190,11 @@ class Experts:
         seen = self.inputs.look(state["inputs"], X, ago if of_inputs is None else of_inputs)
         awake = self._awake(state)
         limits = self.kind.limits_of_heard(state, ago=ago) if self.budget.compact else None
-        F = self._forecasts(state, awake, seen, len(X), partial(_asked, ago=ago), limits)
+        F, logs = self._forecasts(state, awake, seen, len(X), partial(_asked, ago=ago), limits)
         if self.leaves.there(state["leaves"]).any():
             bases = self.leaves.bases(F, self.lines(state))
             F[..., TREES] = self.leaves.look(state["leaves"], X, bases, ago).swapaxes(0, 1)
-        return F, seen._replace(codes=codes)
+        return F, seen._replace(codes=codes, logs=logs)
 
     def lines(self, state):
         """Return the places of the linear experts of which a tree may learn what one leaves.
@@ -279,9 +280,10 @@ class Experts:
         """Forget what was learnt of target j, of which these are the latest, the last one first."""
         self.inputs.forget_target(state["inputs"], j, latest)
         for bank in state["banks"].values():
-            forget_target(bank, j)
+            for place in range(j, self.kind.n_taught, self.kind.n_targets):
+                forget_target(bank, place)
         self.leaves.forget_target(state["leaves"], j, latest)
-        self.kind.forget_target(state, j)
+        self.kind.forget_target(state, j, latest)
         if state.get("sizes"):
             self.sizes.forget_target(state["sizes"], j)
 
@@ -291,8 +293,9 @@ class Experts:
             learner_of(bank)._close(bank["experts"], grows)
         if self.budget.compact:
             self.kind.pack(state)
-        if state["boosting"]:
-            self.kind.boosting.close(state["boosting"], grows)
+        for name in ("boosting", "logarithms"):
+            if state[name]:
+                getattr(self.kind, name).close(state[name], grows)
         if state.get("sizes"):
             self.sizes.close(state["sizes"], grows)
 
@@ -375,7 +378,7 @@ class Experts:
         ]
         scales = [self._scales(state, shape, known, member, shares) for member in members]
         rng = np.random.RandomState(seed)
-        add_members(young, members, shape, rng, level, scales)
+        add_members(young, members, shape, rng, self.kind.taught(state, level), scales)
         links = chain(n_features, self.lags, self.forgetting, self.budget, self.constants)
         if not ordered:
             links = links._replace(members=[{**one, "lags": False} for one in links.members])
@@ -486,21 +489,21 @@ class Experts:
         return np.where(n_forecasts > 0, means, 1.0)
 
     def _forecasts(self, state, awake, seen, n, of_bank, limits):
-        """Return the forecasts (q, n, K) of the experts awake; each bank is asked or taught.
+        """Return forecasts (q, n, K) of the experts awake, and logarithms, as `of_bank` says them.
 
-        Those of a small model hear each other in units of the target, and within limits (n, q, 3)
-        or (1, q, 3).
+        Those of a small model hear each other in the target's units, in limits (n or 1, q, 3).
         """
-        F = np.full((self.kind.n_targets or 1, n, len(state["rounds"])), np.nan)
-        said = np.empty((n, 0))
+        q, said = self.kind.n_targets or 1, np.empty((n, 0))
+        F = np.full((self.kind.n_taught or 1, n, len(state["rounds"])), np.nan)
         for part, places in awake:
             known = seen.walks if part is None else of_bank(part, inputs_of(part, seen, said))
             # two classes are one target without an axis
-            F[:, :, places] = known if known.ndim == 2 else known.transpose(2, 0, 1)
+            known = known if known.ndim == 2 else known.transpose(2, 0, 1)
+            F[: q if part is None else None, :, places] = known
             if limits is not None and part is not None and len(F) == 1:
                 now = sane(F[0, :, places], limits[:, 0]) / seen.scale.reshape(-1, 1)
                 said = np.hstack([said, now])
-        return F
+        return F[:q], F[q:]
 
     def _teach(self, bank, U, u, run, weights):
         """Let a bank learn rows; return the forecasts (n, g, q) of those awake."""

@@ -14,6 +14,7 @@ from ...features._units import deviations, mean_and_variance
 from ._banks import inputs_of
 from ._boosting import Boosting
 from ._cells import SHARE, Cells
+from ._logarithms import Logarithms
 from ._neighbours import Neighbours
 from ._plan import LINK, WALKS
 from ._told import ErrorsTold
@@ -50,6 +51,10 @@ class NumberTargets:
         of_near = constants.neighbours, budget.n_near, lags * n_targets
         tell = ErrorsTold(constants.link_share, delay)
         self.neighbours = Neighbours(*of_near, tell, constants.burn_in, delay)
+        starts = constants.fence.block, *constants.births
+        self.logarithms = Logarithms(n_targets, delay, budget.logarithms, starts)
+        self.n_taught = n_targets * (1 + budget.logarithms)
+        self.begins_of_logarithms = self.logarithms.begins
         self.cells = Cells(ErrorsTold(SHARE, delay), delay, not budget.compact)
 
     def start(self, n_experts, n_columns, seed, n_codes, ordered=True):
@@ -59,6 +64,7 @@ class NumberTargets:
             "reference": np.full(self.n_targets, self.n_walks),
             "mixture": self.mixture._start_targets(self.n_targets, n_experts, self.delay),
             "boosting": {},  # nothing before the first birth
+            "logarithms": {},  # nor before there is a block of targets
             "cells": self.cells.start(*n_codes, self.n_targets),
             "near": self.neighbours.start(n_columns, self.n_targets, seed, ordered),
         }
@@ -71,6 +77,21 @@ class NumberTargets:
     def targets(self, u):
         """Return what the experts learn: the targets (n, q) themselves."""
         return u
+
+    def taught(self, state, u):
+        """Return what banks learn (n, n_taught) of targets u (n, q): logarithms of them as well."""
+        return self.logarithms.taught(state["logarithms"], u)
+
+    def begin_logarithms(self, state):
+        """Let logarithms begin, once there are targets that tell what they look like."""
+        if state["logarithms"]:
+            return
+        moments, mixture = state["inputs"]["targets"], state["mixture"]
+        means = mean_and_variance(**{k: moments[k] for k in ("weights", "sums", "squares")})[0]
+        means = np.clip(means, *mixture["limits"].T[:2])
+        n_experts = len(state["rounds"])
+        state["logarithms"] = self.logarithms.start(n_experts, mixture["limits"], means)
+        self.logarithms.begin(state["logarithms"], state["banks"].values(), means)
 
     def as_targets(self, forecasts):
         """Return forecasts of the whole (n, q) as those of targets."""
@@ -103,19 +124,24 @@ class NumberTargets:
         if state["cells"]:
             of_rows = seen.codes, forecasts, u, sane, weights
             forecasts = self.cells.learn(state["cells"], *of_rows)
+        if state["logarithms"]:
+            of_rows = forecasts, F, seen.logs, np.array(heard), self.taught(state, u)
+            more = seen.scale, sane, weights
+            forecasts = self.logarithms.learn(state["logarithms"], *of_rows, *more)
         return forecasts
 
     def forecast(self, state, F, seen, heard, ago, of_inputs):
         """Return forecasts (n, q) by what was known some rounds ago; learns nothing."""
-        return self._forecasts(state, F, seen, heard, ago)[1]
+        return self._forecasts(state, F, seen, heard, ago)[-1]
 
-    def told_by_neighbours(self, state, F, seen, heard):
-        """Return what the errors of rows of equal codes, and of similar ones, add (n, q) now."""
-        forecasts, corrected = self._forecasts(state, F, seen, heard)
-        return corrected - forecasts
+    def told(self, state, F, seen, heard):
+        """Return what the errors of rows that are alike add (n, q) now, and what logarithms do."""
+        forecasts, corrected, last = self._forecasts(state, F, seen, heard)
+        of_logarithms = [last - corrected] if state["logarithms"] else []
+        return [corrected - forecasts, *of_logarithms]
 
     def _forecasts(self, state, F, seen, heard, ago=0):
-        """Return forecasts (n, q), and the same corrected by the errors of rows that are alike."""
+        """Return forecasts (n, q), corrected by rows that are alike, and by logarithms."""
         of_rows = F.transpose(1, 0, 2), seen.scale, np.array(heard), ago
         forecasts, limits = self.mixture._forecast_rows(state["mixture"], *of_rows)
         sane = partial(_limits.sane, limits=limits)
@@ -128,7 +154,11 @@ class NumberTargets:
             corrected = self.neighbours.forecast(state["near"], *of_rows)
         if state["cells"]:
             corrected = self.cells.forecast(state["cells"], seen.codes, corrected, sane, ago)
-        return forecasts, corrected
+        last = corrected
+        if state["logarithms"]:
+            of_rows = corrected, F, seen.logs, np.array(heard), sane, ago
+            last = self.logarithms.forecast(state["logarithms"], *of_rows)
+        return forecasts, corrected, last
 
     def compared(self, state, inputs):
         """Return by what rows are near to each other, as kernels see it: ranks, where there are.
@@ -183,10 +213,12 @@ class NumberTargets:
         for stack, one in zip(self.mixture.stacks, state["mixture"]["stacks"], strict=True):
             regression(*stack, self.delay > 0)._open(one)  # rows that wait take more than sums
 
-    def forget_target(self, state, j):
-        """Forget what was learnt of target j."""
+    def forget_target(self, state, j, latest):
+        """Forget all of target j, of which these are the latest."""
         state["losses"][j] = 0.0
         self.mixture._forget_target(state["mixture"], j)
+        if state["logarithms"]:
+            self.logarithms.forget_target(state["logarithms"], j, latest)
         if state["boosting"]:
             self.boosting.forget_target(state["boosting"], j)
         if state["cells"]:

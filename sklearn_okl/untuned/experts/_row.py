@@ -55,6 +55,8 @@ class ExpertsRow:
         self.mixture = MixtureRow(experts.kind.mixture, state["mixture"], self.missing)
         self.targets = np.arange(experts.kind.n_targets)
         self.F = np.full((len(self.targets), len(self.there)), np.nan)
+        n_logs = experts.kind.n_taught - len(self.targets)
+        self.logs = np.full((n_logs, len(self.there)), np.nan)
         self.asked = self.found = None
         self.is_own = is_own
         if is_own:
@@ -111,19 +113,20 @@ class ExpertsRow:
 
     def is_finite(self, others):
         """Tell whether all that it writes is: of experts, their inputs and mixture, and others."""
-        state, parts = self.state, (self.inputs, self.of_banks, self.mixture)
+        state = self.state
         written, kind = [*others, state["losses"], state["masses"]], self.experts.kind
         are_finite = self.of_banks.is_finite and self.mixture.is_finite
-        if state["boosting"]:
-            written += kind.boosting.written(state["boosting"])
-            are_finite = are_finite and kind.boosting.are_finite(state["boosting"])
+        correctors = {"boosting": kind.boosting, "logarithms": kind.logarithms}
+        for name, one in correctors.items():
+            if state[name]:
+                written += one.written(state[name])
+                are_finite = are_finite and one.are_finite(state[name])
         if state["cells"]:
             written += kind.cells.written(state["cells"])
         if state["near"]:
             written += kind.neighbours.written(state["near"])
-        for part in parts:
-            written += part.written
-        total = float(np.add.reduce(np.concatenate(written, axis=None)))
+        written += self.inputs.written + self.mixture.written
+        total = np.add.reduce(np.concatenate(written, axis=None)).item() + self.of_banks.total
         return isfinite(total) and are_finite
 
     def ask(self, X):
@@ -153,12 +156,15 @@ class ExpertsRow:
             known = self.of_banks.ask_in_turn(*seen, *of_target).T
         else:
             known = self.of_banks.ask(*seen).T
-        np.copyto(F[:, n : n + known.shape[1]], known, where=layout.there)
+        places, q = slice(n, n + known.shape[1]), len(F)
+        np.copyto(F[:, places], known[:q], where=layout.there)
+        np.copyto(self.logs[:, places], known[q:], where=layout.there)
         self.bases = experts.leaves.bases(F, self.lines)
         burn_in = experts.constants.burn_in
         ages = [min(age, burn_in) for age in ages_of(state)]
         asleep = state["rounds"] < np.array(ages)[:, None]
         asleep |= self.silent
+        self.heard = ~asleep
         if self.has_leaves:
             of_row = state["leaves"], self.Z, self.bases
             F[:, TREES], self.in_leaves = experts.leaves.ask_row(*of_row)
@@ -179,6 +185,9 @@ class ExpertsRow:
         if state["cells"]:
             of_row = codes_of(state, X)[0], forecasts, limits
             forecasts, self.of_cells = kind.cells.ask_row(state["cells"], *of_row)
+        if state["logarithms"]:
+            of_row = forecasts, self.F, self.logs, self.heard, limits
+            forecasts, self.of_logarithms = kind.logarithms.ask_row(state["logarithms"], *of_row)
         return forecasts
 
     def teach(self, X, u, forecasts, weight, run):
@@ -187,8 +196,12 @@ class ExpertsRow:
         t = experts.n_learnt(state)
         experts.encoder.learn(state["columns"], X, u[None])
         self.inputs.teach(u)
-        self.of_banks.teach(u, weight)
+        taught = experts.kind.taught(state, u)
+        self.of_banks.teach(taught, weight)
         self.mixture.teach(u, weight)
+        if state["logarithms"]:
+            of_row = self.of_logarithms, taught, self.seen[2], weight
+            experts.kind.logarithms.teach_row(state["logarithms"], *of_row)
         if state["boosting"]:
             experts.kind.boosting.teach_row(state["boosting"], self.of_links, u, weight)
         if state["cells"]:

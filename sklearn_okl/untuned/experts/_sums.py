@@ -2,7 +2,8 @@
 
 Every expert is linear in lines and waves of what it sees, and what it sees of a column, its
 standardised value, its rank, its indicators, depends on that column alone. What several columns
-make together, the forecast of a tree, the errors of similar rows or what gaps say, plays by itself.
+make together, the forecast of a tree, the errors of similar rows, logarithms of targets or what
+gaps say, plays by itself.
 """
 
 from dataclasses import replace
@@ -15,7 +16,8 @@ from ..rows._layout import has_tree
 from ._banks import awake, frequencies_of, inputs_of, n_heard
 from ._leaves import KINDS, TREES
 
-OTHERS = "missing values", "trees of few values", "similar rows"  # who play besides the columns
+# who play besides the columns
+OTHERS = "missing values", "trees of few values", "similar rows", "logarithms"
 
 
 def parts_of(experts, state, X, columns, ages):
@@ -56,17 +58,19 @@ def parts_of(experts, state, X, columns, ages):
     if links is not None:
         bank = awake(state["boosting"]["bank"])
         parts += _of_bank(bank, seen, links, inputs, steady)
-    if state["near"] or state["cells"]:
-        told, of_similar = experts.kind.told_by_neighbours(*of_mixture), columns.max(initial=-1) + 3
-        own, nothing = np.eye(told.shape[1]), np.zeros(told.shape[1])
-        parts.append(Line(told, own, nothing, np.full(len(own), of_similar)))
+    if state["near"] or state["cells"] or state["logarithms"]:
+        first = columns.max(initial=-1) + 3
+        for k, told in enumerate(experts.kind.told(*of_mixture), first):
+            own, nothing = np.eye(told.shape[1]), np.zeros(told.shape[1])
+            parts.append(Line(told, own, nothing, np.full(len(own), k)))
     return parts
 
 
 def _of_bank(bank, seen, weights, inputs, steady):
     """Return the parts of a bank whose experts have weights (q, g)."""
     maps, theta = bank["features"], bank["experts"]["theta"]
-    coef = theta.reshape(*theta.shape[:2], -1) * weights.T[:, None]  # (g, D, q)
+    theta = theta.reshape(*theta.shape[:2], -1)[..., : len(weights)]  # without logarithms
+    coef = theta * weights.T[:, None]  # (g, D, q)
     masks, frequencies = maps["masks"], frequencies_of(maps)
     u, (n_columns, m) = masks.shape[1], frequencies.shape[1:]
     U, spreads = inputs_of(bank, seen), None

@@ -263,6 +263,8 @@ class Rounds:
             lay_out(self, state, run)
         if "reference" in state and t >= self.constants.fence.block and t.bit_count() == 1:
             experts.choose_reference(state)
+        if "reference" in state and t in experts.kind.logarithms.starts:
+            experts.kind.begin_logarithms(state)
         if t in TRIALS:
             experts.try_leaves(state)
         if t in experts.births:

@@ -39,6 +39,8 @@ class Seen(NamedTuple):
         Whether the row, or one of the latest, is far from the row before.
     codes : ndarray of shape (n, n_codes) or None
         Whole numbers and categories as they came, of who wants them.
+    logs : ndarray of shape (q, n, K) or None
+        What experts forecast of logarithms of the targets, NaN of who learns none.
     """
 
     inputs: np.ndarray
@@ -48,6 +50,7 @@ class Seen(NamedTuple):
     spreads: np.ndarray | None
     strange: np.ndarray
     codes: np.ndarray | None = None
+    logs: np.ndarray | None = None
 
 
 class LaggedInputs:
