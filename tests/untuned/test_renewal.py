@@ -101,7 +101,7 @@ def test_a_model_that_began_after_a_reset_is_not_asked_of_the_next_one(seed):
 
 
 def test_a_trend_is_no_unit():
-    """Two of them are on a line always; what tells is whether steps are explained."""
+    """Two of them are on a line always; what tells is that steps are on none."""
     fence, rng = TargetFence(), np.random.RandomState(5)
     ramp = np.arange(64.0)
     trend = 8.0 * ramp + rng.standard_normal(64)

@@ -288,18 +288,28 @@ def _line(fence, u, references, deviation, any_line=False):
     """Return level and slope of the line that explains the targets; None where none does.
 
     Nor where it says too little, a level that is near and a unit of less than a factor four,
-    unless `any_line` will do; nor a unit that says less of targets than those before them do, as
-    all that has a trend is on a line.
+    unless `any_line` will do. A unit is one of steps as well: all that has a trend is on a line.
     """
     slope, _, lowest, highest = theilslopes(u, references, alpha=0.99)
-    if not lowest > 0.0 or lowest <= 1.0 <= highest:
+    if (
+        not lowest > 0.0
+        or lowest <= 1.0 <= highest
+        or not _are_steps(u, references, lowest, highest)
+    ):
         slope = 1.0
     level = median(u - slope * references)
     spread = MAD * median(np.abs(u - level - slope * references))
     explained = spread <= fence.explained * slope * deviation
-    if slope != 1.0 and len(u) > 1:
-        explained &= spread <= MAD * median(np.abs(np.diff(u)))
     other_unit = max(slope, 1.0 / slope) > fence.other_unit
     if explained and (any_line or other_unit or abs(level) > fence.level * deviation):
         return float(level), float(slope)
     return None
+
+
+def _are_steps(u, references, lowest, highest):
+    """Tell whether a slope between two is one of steps from row to row, too, as far as is known."""
+    steps = np.diff(references)
+    if not np.ptp(steps) > 0.0:
+        return True
+    _, _, low, high = theilslopes(np.diff(u), steps, alpha=0.99)
+    return not (high < lowest or low > highest)
