@@ -208,3 +208,40 @@ def test_numbers_that_stand_beyond_others():
     assert _faults.stand_beyond(np.r_[values, [-9999.0] * 50]) == []  # most
     assert _faults.stand_beyond(np.r_[values + 50.0, [0.0] * 9]) == []  # what is off reads
     assert _faults.stand_beyond(np.r_[np.round(values), [9.0] * 9]) == []  # few numbers
+
+
+@pytest.mark.parametrize(
+    ("base", "length", "settings"),
+    [
+        ("table", 3, {}),
+        ("series", 7, {}),
+        pytest.param("table", 7, {"budget": "balanced"}, marks=pytest.mark.long),
+        pytest.param("series", 5, {"label_delay": 3}, marks=pytest.mark.long),
+        pytest.param("table", 7, {"budget": "tiny"}, marks=pytest.mark.long),
+    ],
+)
+def test_an_outage_with_any_last_digits_costs_no_row_after_it(base, length, settings):
+    X, y = clean_stream(length, 500, base)
+    y, rng = 10.0 * y + 100.0, np.random.RandomState(length)
+    spoilt, faulty = with_outage(y, 300, length)
+    spoilt[faulty] += rng.uniform(-1.0, 1.0, length)
+    model = model_of(1, **settings)
+    forecasts = model.prequential_predict(X, spoilt)
+    theirs = told(model_of(1, **settings), X, spoilt, faulty)
+    after = slice(300 + length, 360)
+    assert np.mean((forecasts - y)[after] ** 2) <= 1.3 * np.mean((theirs - y)[after] ** 2)
+    assert model.n_faulty_ == length
+    learnt, parts = model_of(1, **settings), []
+    for low, high in pairwise([0, 300, 302, 305, 306, 500]):
+        parts.append(learnt.prequential_predict(X[low:high], spoilt[low:high]))
+    assert_allclose(np.concatenate(parts), forecasts, rtol=1e-6)
+
+
+def test_a_level_of_the_other_sign_is_believed_from_the_eighth_row_on():
+    X, y = clean_stream(3, 400)
+    y = 10.0 * y + 100.0
+    y[300:] -= 5e3
+    model = model_of(2)
+    forecasts = model.prequential_predict(X, y)
+    assert model.n_faulty_ <= 8
+    assert np.median(np.abs(forecasts - y)[308:]) < 20.0

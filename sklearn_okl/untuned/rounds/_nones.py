@@ -143,6 +143,14 @@ def _stands_beyond(fence, state, number, target):
     return is_beyond and is_the_same(fence, state, target, state["dispute"][0])
 
 
+def is_across(state, target):
+    """Tell whether a target, in units, lies beyond all values and 0, with none on its side of 0."""
+    number, known = target * unit(state) + state["origin"], state["within"]
+    if not len(known) or known.min() <= 0.0 <= known.max() or number * known[0] >= 0.0:
+        return False
+    return _faults.lies_beyond(number, known)
+
+
 def stand_still(fence, state, far, y, u):
     """Tell which far targets (n,), y as they came, are the very number before, where few ever are.
 

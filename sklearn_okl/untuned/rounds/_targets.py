@@ -279,6 +279,10 @@ class TargetFence:
         began_strangely = began_strangely or float(is_strange)
         state["dispute"] = np.array([n, error, target, began_strangely])
         is_level = is_far and state["odds"] + self.bound * (n - 1.0) >= self.settled
+        # what is off may read so, with any last digits: no twin learns that from rows alike
+        across = n > 1.0 and _nones.is_across(state, target)
+        state["stuck"] = across and n < self.block // 8
+        is_level &= not state["stuck"]
         if is_level and began_strangely:
             self._settle(state, self.bound)
             return target, 0.0
@@ -286,7 +290,8 @@ class TargetFence:
             state["block"] = state["block"][:0]  # of nothing that counts
         if is_return or is_level:
             self._settle(state, -2.0 * self.bound if is_return else self.bound)
-            state["moved"] = np.array([0.0 if is_return else error, n, 0.0])
+            needed = float(self.block) if across else n
+            state["moved"] = np.array([0.0 if is_return else error, needed, 0.0])
             return target, error
         # of a level, perhaps: the second of a dispute, or the third in a row
         third = len(state["block"]) > 1 and state["block"][-2:, 4].all()
