@@ -97,6 +97,27 @@ def test_a_row_is_asked_and_taught_as_a_block_of_one():
         assert_allclose(known, stage.learn(other, *of_rows, SCALES, wide)[0], rtol=1e-9)
 
 
+@pytest.mark.parametrize("far", [1e12, 1e200, 1e306])
+def test_forecasts_far_off_cost_no_digits(far):
+    stage, state, base, F, logs, heard, u = parts()
+    _, other, *_ = parts()
+    base, logs = base.copy(), logs.copy()
+    base[100:110, 0] = [far, -far] * 5
+    logs[:, 104:106] = [-1e300], [1e300]
+    if far == 1e306:  # beyond all numbers, in units of the first ones
+        for one in (state, other):
+            one["units"] = np.array([[0.0], [1e-9]])
+    with np.errstate(all="raise", under="ignore"):
+        of_rows = base, F, logs, heard, stage.taught(state, u)
+        whole = stage.learn(state, *of_rows, SCALES, wide)
+        for i in range(N):
+            _, asked = stage.ask_row(other, base[i], F[:, i], logs[:, i], heard, LIMITS[0])
+            stage.teach_row(other, asked, stage.taught(other, u[i]), SCALES[0], 1.0)
+    assert np.isfinite(whole[:64]).all()
+    found, expected = other["stack"]["theta"], state["stack"]["theta"]
+    assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
+
+
 def test_who_errs_a_little_more_has_no_say_where_hardly_anything_is_left_to_err():
     stage, state, _, F, logs, heard, u = parts()
     rng = np.random.default_rng(1)
@@ -166,6 +187,18 @@ def test_several_targets_may_be_cut_anywhere(delay):
         model, low = pickle.loads(pickle.dumps(model)), high
     assert_allclose(np.concatenate(found), expected, rtol=1e-6, atol=1e-8)
     assert_array_equal(model._state["logarithms"]["units"][1] != 0.0, True)
+
+
+def test_without_a_guard_one_wild_target_leaves_the_cut_invisible():
+    X, y = stream(200)
+    y[80] = 1e12
+    given = {"guard": False, "random_state": 0}
+    expected = OnlineKernelRegressor(**given).prequential_predict(X, y)
+    model, found = OnlineKernelRegressor(**given), []
+    for low, high in ((0, 64), (64, 127), (127, 129), (129, 160), (160, 200)):
+        found.append(model.prequential_predict(X[low:high], y[low:high]))
+    typical = np.median(np.abs(expected[81:]))
+    assert_allclose(np.concatenate(found), expected, rtol=1e-6, atol=1e-6 * typical)
 
 
 def test_a_file_whose_targets_have_no_unit_is_refused():

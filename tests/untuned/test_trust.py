@@ -287,6 +287,18 @@ def test_the_likelier_one_is_taken_where_both_are_alike(target):
     assert state["surely"] == 0.0
 
 
+def test_by_how_much_both_differ_does_not_depend_on_the_cut():
+    state, other = with_twin(2), with_twin(2)
+    ours = np.zeros((8, 2))
+    theirs = 0.12 * np.array([[1.0, 0.0], [0.0, 1.0]] * 4)  # each target half of the time
+    TRUST.learn(state, ours, ours, theirs)
+    for i in range(8):
+        TRUST.learn(other, *[part[i : i + 1] for part in (ours, ours, theirs)])
+    assert_allclose(other["between"], state["between"])
+    assert TRUST._are_alike(state, 64)
+    assert TRUST._are_alike(other, 64)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_a_doubt_that_matters_no_more_costs_no_second_model(seed):

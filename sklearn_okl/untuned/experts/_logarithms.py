@@ -8,6 +8,7 @@ what the forecast of the whole leaves, from how far from it those of the experts
 of its size and in logarithms. It does so twice: of errors in multiples of the size, where means
 stay means, and of logarithms, where rare large targets count less. Rows count as if variances grew
 with the size, as those of counts do: P. McCullagh, J. A. Nelder, "Generalized Linear Models", 1989.
+The largest count as 10 000 at most: one far off, as without a guard, is not all that is learnt.
 
 BOA mixes what comes of both with the forecast as it was: whether logarithms suit is left to it. It
 counts errors by what is usual, so that where these fall to nothing, as without noise, who errs more
@@ -30,6 +31,9 @@ _SHARE = 0.5  # of logarithms at first: the ridge holds them back
 _STEEPEST = 50.0  # logarithm: larger ones are beyond all limits
 _BURN_IN = 64  # rounds until they are heard
 _FARTHEST = 4.0  # times as far as large, or the logarithm: farther off is no more leverage
+_HEAVIEST = 1e4  # rows that a large one counts as at most: more cost the digits of all others
+_LARGEST = 700.0  # logarithm: that of a number that is hardly one
+_HEAVIEST = 1e4  # rows that a large one counts as at most: more would cost digits of all others
 
 
 class Logarithms:
@@ -179,20 +183,20 @@ def is_sound(state):
 
 
 def _deviations(units, base, levels, F, logs, heard):
-    """Return what the regression sees (q, n, 2K) of rows, and roots of their sizes (n, q).
+    """Return what the regression sees (q, n, 2K) of rows, and roots (n, q) of how these count.
 
     That are how far experts are from `base` (n, q), in multiples of its size and, of logarithms,
     from its `levels`, times the root of this size, by which a row counts.
     """
-    (q, n, K), roots = F.shape, np.exp(0.5 * np.abs(levels))
-    by_target = roots.T[..., None]
+    (q, n, K), sizes = F.shape, _sizes(levels)
+    roots = np.sqrt(np.minimum(sizes, _HEAVIEST))
     D = np.empty((q, n, 2, K))
     np.subtract(F, base.T[..., None], out=D[:, :, 0])
-    D[:, :, 0] /= units[1][:, None, None] * (by_target * by_target)
+    D[:, :, 0] /= (units[1] * sizes).T[..., None]
     np.subtract(logs, levels.T[..., None], out=D[:, :, 1])
     np.copyto(D, 0.0, where=np.isnan(D) | ~heard[:, None, None])
     np.minimum(np.maximum(D, -_FARTHEST, out=D), _FARTHEST, out=D)
-    D *= by_target[..., None]
+    D *= roots.T[..., None, None]
     return D.reshape(q, n, 2 * K), roots
 
 
@@ -204,7 +208,8 @@ def _errors(units, base, levels, taught, roots, scales):
     q, most = base.shape[-1], LARGEST * scales
     u, logs = taught[..., :q], taught[..., q:]
     errors = np.empty((*u.shape, 2))
-    errors[..., 0] = np.minimum(np.maximum(u - base, -most), most) / (units[1] * roots)
+    errors[..., 0] = np.minimum(np.maximum(u - base, -most), most) / (units[1] * _sizes(levels))
+    errors[..., 0] *= roots
     errors[..., 1] = np.minimum(np.maximum(logs - levels, -LARGEST), LARGEST) * roots
     return errors
 
@@ -212,7 +217,8 @@ def _errors(units, base, levels, taught, roots, scales):
 def _corrected(units, base, levels, roots, steps):
     """Return forecasts (..., q, 3) as they were, and with what the regression says (..., q, 2)."""
     F = np.empty((*base.shape, 3))
-    F[..., 0], F[..., 1] = base, base + units[1] * roots * steps[..., 0]
+    F[..., 0] = base
+    F[..., 1] = base + units[1] * _sizes(levels) * steps[..., 0] / roots
     logs = levels + steps[..., 1] / roots
     sizes = np.expm1(np.minimum(np.abs(logs), _STEEPEST))
     F[..., 2] = units[0] + units[1] * np.copysign(sizes, logs)
@@ -228,5 +234,11 @@ def _units_of(low, high, means):
 
 def _log(units, u):
     """Return the logarithms of numbers (..., q)."""
-    far = (u - units[0]) / units[1]
-    return np.copysign(np.log1p(np.abs(far)), far)
+    with np.errstate(over="ignore"):
+        far = (u - units[0]) / units[1]
+    return np.copysign(np.minimum(np.log1p(np.abs(far)), _LARGEST), far)
+
+
+def _sizes(levels):
+    """Return the sizes of which these are the logarithms, 1 and more."""
+    return np.exp(np.minimum(np.abs(levels), _STEEPEST))

@@ -121,8 +121,8 @@ class Trust:
             # squares, in usual errors, that the twin would have saved in the latest blocks
             "saved": 0.0,
             "surely": 0.0,  # log odds at the end of the block before, if they were the limit
-            # rows since the latest decision, and the sum of the squares by which the two differed
-            "between": np.zeros(2),
+            # rows since the latest decision, and (q,) sums of squares by which the two differed
+            "between": np.zeros(1 + n_targets),
         }
 
     def believed(self, state: Any, t: Any) -> Any:
@@ -158,7 +158,8 @@ class Trust:
         odds = min(max(odds + kept, -self.limit), self.odds)
         state |= {"twin": twin, "since": t, "odds": np.full(len(state["odds"]), odds)}
         state["far"] = np.full(state["far"].shape, -self.limit)
-        state |= {"surely": 0.0, "is_far": False, "between": np.zeros(2), "saved": 0.0}
+        state |= {"surely": 0.0, "is_far": False, "saved": 0.0}
+        state["between"] = np.zeros_like(state["between"])
         self.rescale(state, scale)
 
     def _first_odds(self, scale, errors):
@@ -243,7 +244,7 @@ class Trust:
         """
         says_nothing, odds = stuck | nones & ~self._foretells(state, y, ours, theirs), []
         asked = np.where(says_nothing, ours, theirs)
-        state["between"] = state["between"] + [len(y), self._squares_between(state, ours, theirs)]
+        state["between"] = state["between"] + [len(y), *self._squares_between(state, ours, theirs)]
         octaves = self._octaves(state["scales"][-1], ours, asked)
         gains, apart, begins = self._gains(state, y, ours, asked, nones, octaves)
         near, apart = nearness(octaves), apart[:, None]
@@ -280,11 +281,11 @@ class Trust:
         return np.array(odds), far
 
     def _squares_between(self, state, ours, theirs):
-        """Return the sum of squares, in usual errors, by which forecasts (n, q) differ at most."""
+        """Return the sums of squares (q,), in usual errors, by which forecasts (n, q) differ."""
         scale = np.where(state["scales"][-1] > 0.0, state["scales"][-1], 1.0)
         with np.errstate(over="ignore", invalid="ignore"):
             squares = np.square((theirs - ours) / scale).sum(axis=0)
-        return min(float(np.max(squares)), _LARGEST)
+        return np.fmin(squares, _LARGEST)
 
     def _gains(self, state, y, ours, theirs, nones, octaves):
         """Return what each of the targets (n, q) adds to the log odds of the twin, near and far.
@@ -343,7 +344,7 @@ class Trust:
         odds, far, before = state["odds"], state["far"], state["surely"]
         is_over = t - state["since"] >= self.patience or self._are_alike(state, t)
         saves, state["saved"] = state["saved"] > 0.0, 0.5 * state["saved"]
-        state["between"] = np.zeros(2)
+        state["between"] = np.zeros_like(state["between"])
         foretells = bool((far[-1] > 0.0).any())
         undecided = is_over and abs(odds[-1]) < self.settled
         likelier = odds[-1] + state["kept"] * undecided
@@ -366,8 +367,8 @@ class Trust:
 
     def _are_alike(self, state, t):
         """Return whether the two have hardly differed since the latest decision."""
-        n, squares = state["between"].tolist()
-        return t - state["since"] > n > 0.0 and squares <= n * self.alike**2
+        n, *squares = state["between"].tolist()
+        return t - state["since"] > n > 0.0 and max(squares) <= n * self.alike**2
 
 
 def usual_errors(state, twin=None):
