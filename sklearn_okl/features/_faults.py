@@ -102,10 +102,10 @@ def stand_beyond(values):
 def stands_beyond(number, values):
     """Tell whether a number lies beyond all other values (n,), which hardly ever repeat.
 
-    Then it is none, though it be foretold, as one that comes in season is.
+    Then it is none, though it be foretold, as one that comes in season is; but not most of all.
     """
     others = values[values != number]
-    if not len(others) or not lies_beyond(number, others):
+    if 2 * len(others) < len(values) or not len(others) or not lies_beyond(number, others):
         return False
     return seldom_repeat(others, number, _LIKELY)
 

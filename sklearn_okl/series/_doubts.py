@@ -136,6 +136,9 @@ def remember(doubts, t, values, row, is_doubted):
             _take_for_none(doubts, k, row[k : k + 1])
         else:
             _take_for_value(doubts, k, row[k])
+    most = is_doubted & is_same & _is_none(doubts, row) & (2 * doubts["n_faulty"] > t + 1)
+    for k in np.flatnonzero(most):  # what has come in most of all rows is what comes
+        _take_for_value(doubts, k, row[k])
     if begins.any():
         for k in np.flatnonzero(begins & _come_evenly(doubts)):
             if not _faults.stands_beyond(row[k], _latest(doubts, values, k)):

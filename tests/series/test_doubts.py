@@ -193,10 +193,19 @@ def test_the_same_number_again_is_no_level_where_values_never_repeat(n_out):
     forecasts = ours.prequential_predict(y, X)
     assert_array_equal(forecasts, OnlineForecaster(**SMALL).prequential_predict(told, X))
     assert ours.n_faulty_[0] == n_out
-    # but it is where they do, as its end is, and what does not end is learnt at last
-    assert OnlineForecaster(**SMALL).fit(np.where(y < 0.0, y, y.round()), X).n_faulty_[0] <= 4
+    # but it is where they do, after 32 rows as none was below 0, and its end is one
+    known = OnlineForecaster(**SMALL).fit(np.where(y < 0.0, y, y.round()), X)
+    assert known.n_faulty_[0] <= n_out + 2
+
+
+@pytest.mark.long
+def test_what_has_come_in_most_rows_is_learnt_at_last():
+    y, X = stream(300)
     y[100:] = -9999.0
-    assert OnlineForecaster(**SMALL).fit(y, X).n_faulty_[0] < 50
+    with pytest.warns(UserWarning, match="in doubt"):
+        model = OnlineForecaster(**SMALL).fit(y, X)
+    assert 100 <= model.n_faulty_[0] <= 110
+    assert model.predict(X[-3:])[0] == pytest.approx(-9999.0, abs=100.0)
 
 
 @pytest.mark.long
