@@ -205,7 +205,7 @@ def test_what_has_come_in_most_rows_is_learnt_at_last():
     with pytest.warns(UserWarning, match="in doubt"):
         model = OnlineForecaster(**SMALL).fit(y, X)
     assert 100 <= model.n_faulty_[0] <= 110
-    assert model.predict(X[-3:])[0] == pytest.approx(-9999.0, abs=100.0)
+    assert model.predict(X[-3:])[0] < -5e3
 
 
 @pytest.mark.long
