@@ -9,10 +9,10 @@ deviations from the mean counts as missing, too: a single one is a fault. The th
 agrees with those before it is a new level: all that is remembered moves by as much as its forecast
 was off, and goes on as if the series had always been there. Where that would not help, as forecasts
 are beyond the fence as well, or would cost the digits, it is learnt as `FENCE` away; so is the
-eighth in a row of which none agree, as in another unit. One beyond all values and 0 that are not of
-its sign is to be the eighth, or the 32nd where none is: so is what stands for none, whatever its
-last digits. The very number before is no further one where values hardly ever repeat, as a sensor
-that is out writes it, up to the 32nd.
+eighth in a row of which none agree, as in another unit. One beyond all values and 0, none of them
+of its sign, is to be the 32nd: so is what stands for none, whatever its last digits. The very
+number before is no further one where values hardly ever repeat, as a sensor that is out writes it,
+up to the 32nd.
 
 A series that has had one value for eight rows or more begins with the first other one, unless that
 value comes again.
@@ -233,16 +233,14 @@ def _stands_still(state, doubted, values, far):
 def _n_believed(latest, low, high, value):
     """Return how many values in a row are believed that lie beyond all from low to high.
 
-    Few levels are on the other side of 0, but the numbers that stand for none, whatever their last
-    digits. Those of the same sign are levels as all others.
+    Few levels are on a side of 0 where no value is, but the numbers that stand for none, whatever
+    their last digits.
     """
     others = latest[(latest >= low) & (latest <= high)]
     if not len(others) or not _faults.lies_beyond(value, others):
         return BELIEVED
-    towards = np.sign(value) * others
-    if towards.min() >= 0.0:
-        return BELIEVED
-    return _BELIEVED_AT_LAST if towards.max() <= 0.0 else _BELIEVED_ANYWAY
+    is_across = (np.sign(value) * others).max() <= 0.0 and others.any()
+    return _BELIEVED_AT_LAST if is_across else BELIEVED
 
 
 def take_back(state, k):

