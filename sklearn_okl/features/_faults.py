@@ -169,6 +169,15 @@ def lies_beyond(number, values):
         return bool(abs(number - 0.5 * (lowest + highest)) > highest - lowest)
 
 
+def lies_across(number, values):
+    """Tell whether a number lies beyond values (n,) and 0, on a side of 0 where none of them is.
+
+    Few levels do, but what stands for none, whatever its last digits.
+    """
+    is_across = values.any() and (np.sign(number) * values).max() <= 0.0
+    return bool(is_across and lies_beyond(number, values))
+
+
 def comes_again(number, n_before, values, odds=_REPEATED):
     """Tell whether a far number, of so many among the latest far ones, stands for none.
 

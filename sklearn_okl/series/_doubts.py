@@ -16,7 +16,8 @@ after as many rows as twice before: then it is a value that comes in season. If 
 random it is asked for more: that of all its runs some are so by chance is to be unlikely. Where
 others take few numbers, as counts do, it is a value that is seldom. Whether there is such a number
 within the fence is asked of the latest rows at every 16th, and at every 64th later. One that lies
-beyond all values and 0, where these hardly ever repeat, is none, though it is foretold.
+beyond all values and 0, where these hardly ever repeat, is none, though it is foretold, until it
+has come in most of all rows.
 
 Three cells in a row beyond the fence that agree are a new level, if the column has never been as
 far off: it moves there, see `_new_levels.py`. Levels that it has moved between twice are what it

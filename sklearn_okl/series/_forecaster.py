@@ -172,8 +172,8 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     judged by it; so does a number that has been one three times. A far number that is the very one
     before, where values hardly ever repeat, was none either time: the row before is taken back. The
     third far value in a row that agrees with those before it is a new level: all that is remembered
-    of the series moves there, and forecasts go on as if it had always been at it; the eighth, or
-    the 32nd, where it lies beyond all values and 0, and some of them, or all, are not of its sign.
+    of the series moves there, and forecasts go on as if it had always been at it; the 32nd, where
+    it lies beyond all values and 0, on a side of 0 where none of them is.
     The first values are judged as a whole after 8, 16, 32, ..., 256 rows, and learnt again without
     faults, and up to row 1024 when a number is found that stands for none. Of a value that is
     nearer, but more than 8 usual errors off its forecast, as much is gone on from as has lasted of
@@ -185,8 +185,8 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     of as many rows before it is left. A number that comes in every tenth row and is true, zeros of
     closed days, say, is not learnt until three of the first seasons, two if they were given, have
     it, or where it begins later once it has come four times as many rows apart, and never if it
-    comes at any time, or lies beyond all values and 0 where these hardly ever repeat: above a
-    twentieth of the rows there is a warning, and ``guard=False`` believes them.
+    comes at any time, nor before most rows have it if it lies beyond all values and 0 where these
+    hardly ever repeat: above a twentieth there is a warning, and ``guard=False`` believes them.
 
     *Persistence.* The cut of the stream into calls changes nothing, to the last bit. Where an index
     of dates or whole numbers has no `freq`, its first 16 labels tell the step, the smallest one of

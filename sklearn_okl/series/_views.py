@@ -198,9 +198,10 @@ def as_learnt(state, doubts, values, forecasts, believed):
     n_agreeing = np.where(is_known, n_agreeing, doubts["n_agreeing"])
     is_level = is_beyond & (n_agreeing >= BELIEVED)
     is_doubtful = np.zeros(len(values), dtype=bool)
-    for k in np.flatnonzero(is_level):
-        needed = _n_believed(_latest(state, k), low[k], high[k], values[k])
-        is_doubtful[k] = n_agreeing[k] < needed
+    for k in np.flatnonzero(is_level & (n_agreeing < _BELIEVED_AT_LAST)):
+        others = _latest(state, k)
+        others = others[(others >= low[k]) & (others <= high[k])]
+        is_doubtful[k] = _faults.lies_across(values[k], others)
     is_level &= ~is_doubtful
     is_enough = n_alike >= _BELIEVED_AT_LAST
     for k in np.flatnonzero(is_beyond & is_enough & (n_alike <= state["count"])):
@@ -228,19 +229,6 @@ def _stands_still(state, doubted, values, far):
     for k in np.flatnonzero(still):
         still[k] = _faults.seldom_repeat(_latest(state, k), values[k])
     return still
-
-
-def _n_believed(latest, low, high, value):
-    """Return how many values in a row are believed that lie beyond all from low to high.
-
-    Few levels are on a side of 0 where no value is, but the numbers that stand for none, whatever
-    their last digits.
-    """
-    others = latest[(latest >= low) & (latest <= high)]
-    if not len(others) or not _faults.lies_beyond(value, others):
-        return BELIEVED
-    is_across = (np.sign(value) * others).max() <= 0.0 and others.any()
-    return _BELIEVED_AT_LAST if is_across else BELIEVED
 
 
 def take_back(state, k):

@@ -33,7 +33,6 @@ _BURN_IN = 64  # rounds until they are heard
 _FARTHEST = 4.0  # times as far as large, or the logarithm: farther off is no more leverage
 _HEAVIEST = 1e4  # rows that a large one counts as at most: more cost the digits of all others
 _LARGEST = 700.0  # logarithm: that of a number that is hardly one
-_HEAVIEST = 1e4  # rows that a large one counts as at most: more would cost digits of all others
 
 
 class Logarithms:

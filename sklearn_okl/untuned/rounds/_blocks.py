@@ -291,11 +291,8 @@ def _line(fence, u, references, deviation, any_line=False):
     unless `any_line` will do. A unit is one of steps as well: all that has a trend is on a line.
     """
     slope, _, lowest, highest = theilslopes(u, references, alpha=0.99)
-    if (
-        not lowest > 0.0
-        or lowest <= 1.0 <= highest
-        or not _are_steps(u, references, lowest, highest)
-    ):
+    is_known = lowest > 0.0 and not lowest <= 1.0 <= highest
+    if not (is_known and _are_steps(u, references, lowest, highest)):
         slope = 1.0
     level = median(u - slope * references)
     spread = MAD * median(np.abs(u - level - slope * references))

@@ -144,11 +144,11 @@ def _stands_beyond(fence, state, number, target):
 
 
 def is_across(state, target):
-    """Tell whether a target, in units, lies beyond all values and 0, with none on its side of 0."""
+    """Tell whether a target, in units, lies across 0 from all values, none of which has been 0."""
     number, known = target * unit(state) + state["origin"], state["within"]
-    if not len(known) or known.min() <= 0.0 <= known.max() or number * known[0] >= 0.0:
+    if not len(known) or known.min() <= 0.0 <= known.max():
         return False
-    return _faults.lies_beyond(number, known)
+    return _faults.lies_across(number, known)
 
 
 def stand_still(fence, state, far, y, u):
