@@ -211,18 +211,20 @@ def test_numbers_that_stand_beyond_others():
 
 
 @pytest.mark.parametrize(
-    ("base", "length", "settings"),
+    ("base", "length", "level", "settings"),
     [
-        ("table", 3, {}),
-        ("series", 7, {}),
-        pytest.param("table", 7, {"budget": "balanced"}, marks=pytest.mark.long),
-        pytest.param("series", 5, {"label_delay": 3}, marks=pytest.mark.long),
-        pytest.param("table", 7, {"budget": "tiny"}, marks=pytest.mark.long),
+        ("table", 3, 100.0, {}),
+        ("series", 7, 100.0, {}),
+        ("table", 4, 0.0, {}),  # half of the values are 0
+        pytest.param("table", 7, 100.0, {"budget": "balanced"}, marks=pytest.mark.long),
+        pytest.param("series", 5, 100.0, {"label_delay": 3}, marks=pytest.mark.long),
+        pytest.param("table", 7, 100.0, {"budget": "tiny"}, marks=pytest.mark.long),
+        pytest.param("series", 6, 0.0, {"budget": "balanced"}, marks=pytest.mark.long),
     ],
 )
-def test_an_outage_with_any_last_digits_costs_no_row_after_it(base, length, settings):
+def test_an_outage_with_any_last_digits_costs_no_row_after_it(base, length, level, settings):
     X, y = clean_stream(length, 500, base)
-    y, rng = 10.0 * y + 100.0, np.random.RandomState(length)
+    y, rng = np.maximum(10.0 * y + level, 0.0), np.random.RandomState(length)
     spoilt, faulty = with_outage(y, 300, length)
     spoilt[faulty] += rng.uniform(-1.0, 1.0, length)
     model = model_of(1, **settings)

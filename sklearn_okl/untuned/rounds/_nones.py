@@ -144,11 +144,9 @@ def _stands_beyond(fence, state, number, target):
 
 
 def is_across(state, target):
-    """Tell whether a target, in units, lies across 0 from all values, none of which has been 0."""
+    """Tell whether a target, in units, lies across 0 from all values."""
     number, known = target * unit(state) + state["origin"], state["within"]
-    if not len(known) or known.min() <= 0.0 <= known.max():
-        return False
-    return _faults.lies_across(number, known)
+    return len(known) > 0 and _faults.lies_across(number, known)
 
 
 def stand_still(fence, state, far, y, u):
