@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._delay import as_it_was, late
-from .._linalg import softmax
+from .._linalg import largest, least, softmax
 from ..base._convex import ROUNDING, within
 from ._second_order import BOARegressor
 
@@ -184,9 +184,8 @@ def mixed_row(weights, pairs):
 def within_row(known, F, sleep):
     """Return what `mixed_row` made (q, n_ways) of forecasts F (q, K) without what rounding adds."""
     low, high = (F, F) if sleep is None else (F + sleep.barred, F - sleep.barred)
-    low = np.minimum.reduce(low, axis=-1, keepdims=True)
-    high = np.maximum.reduce(high, axis=-1, keepdims=True)
-    return np.minimum(np.maximum(known, low), high)
+    nearer = np.maximum(known, least(low))
+    return np.minimum(nearer, largest(high), out=nearer)
 
 
 def teach_row(state, known, F, sleep, target, factors, bound=None):
@@ -194,6 +193,7 @@ def teach_row(state, known, F, sleep, target, factors, bound=None):
 
     Factors are (q, n_ways), or a number; all else is as in `learn`.
     """
+    target = target.item() if target.size == 1 else target
     rounding = _rounding(known, target) if state["unheard"] else None
     regrets = _regrets(known, F[:, None], target, factors, rounding)
     if sleep is not None:
@@ -206,7 +206,7 @@ def teach_row(state, known, F, sleep, target, factors, bound=None):
 
 def _rounding(known, target):
     """Return how much of forecasts (q, n_ways), and of what they miss, may be rounding alone."""
-    return ROUNDING * np.maximum(np.abs(known), np.abs(target))
+    return ROUNDING * np.maximum(np.abs(known), abs(target))
 
 
 def _regrets(known, F, target, factors, rounding):

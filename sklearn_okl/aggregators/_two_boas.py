@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._delay import late
+from .._linalg import any_of
 from ..features._moments import faded
 from . import _boas
 from ._fading_means import (
@@ -186,7 +187,7 @@ def bound(regrets):
 def bound_by(most, regrets):
     """Let regrets (q, K) be at most so large, (q, 1): those of a target shrink together."""
     sizes = np.abs(regrets)
-    if (sizes > most).any():
+    if any_of(sizes > most):
         largest = np.clip(sizes.max(axis=-1, keepdims=True), most, _LARGEST)
         np.clip(regrets, -_LARGEST, _LARGEST, out=regrets)
         regrets *= most / largest

@@ -80,7 +80,8 @@ def forget_target(state, j, share):
 
 def _are_apart(F):
     """Return whether forecasts F (..., 1 + n_sums) are not all the same."""
-    return (F[..., :1] != F).any(axis=-1)
+    differ = F[..., :1] != F
+    return np.logical_or.reduce(differ, axis=-1)
 
 
 def _bound(are_apart, most, regrets):
