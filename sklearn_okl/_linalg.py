@@ -326,8 +326,8 @@ def softmax(log_weights):
 
 
 def column(values):
-    """Return numbers (q,) as a column (q, 1); of one the number itself, which costs arrays less."""
-    return values.item() if values.size == 1 else values[:, None]
+    """Return numbers (..., q) as columns (..., q, 1); a single one itself, which costs less."""
+    return values.item() if values.size == 1 else values[..., None]
 
 
 def least(values):
@@ -347,6 +347,11 @@ def largest(values):
 def any_of(mask):
     """Tell whether anything is so in a small mask: a reduction takes four times as long."""
     return mask.item(mask.argmax())
+
+
+def are_all(mask):
+    """Tell whether everything is so in a small mask, as `any_of` does."""
+    return mask.item(mask.argmin())
 
 
 def _diagonal(A):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._delay import as_it_was, late
-from .._linalg import largest, least, softmax
+from .._linalg import column, largest, least, softmax
 from ..base._convex import ROUNDING, within
 from ._second_order import BOARegressor
 
@@ -189,11 +189,11 @@ def within_row(known, F, sleep):
 
 
 def teach_row(state, known, F, sleep, target, factors, bound=None):
-    """Learn targets (q, 1) of a row of which mixtures were `known` (q, n_ways) before clips.
+    """Learn targets (q,) of a row of which mixtures were `known` (q, n_ways) before clips.
 
     Factors are (q, n_ways), or a number; all else is as in `learn`.
     """
-    target = target.item() if target.size == 1 else target
+    target = column(target)
     rounding = _rounding(known, target) if state["unheard"] else None
     regrets = _regrets(known, F[:, None], target, factors, rounding)
     if sleep is not None:
@@ -215,12 +215,12 @@ def _regrets(known, F, target, factors, rounding):
     Forecasts F are (q, n_ways, K), or (q, 1, K). As long as somebody is unheard there is rounding,
     which is no error and tells nobody apart.
     """
-    errors, regrets = known - target, known[..., None] - F
+    errors, regrets = known - target, column(known) - F
     if rounding is not None:
         errors *= np.abs(errors) > rounding
         regrets *= np.abs(regrets) > rounding[..., None]
     errors *= factors
-    regrets *= errors[..., None]
+    regrets *= column(errors)
     return regrets
 
 

@@ -127,9 +127,13 @@ def learn_row(state, errors, weight=1.0):
         return False
     errors = list(map(abs, errors.tolist()))
     scores = np.array([[error / unit] for error, unit in zip(errors, units, strict=True)])
-    below = np.add.reduce(latest < scores, axis=-1, keepdims=True)
+    if len(latest) == 1:
+        below = most = np.count_nonzero(latest < scores)
+    else:
+        below = np.add.reduce(latest < scores, axis=-1, keepdims=True)
+        most = below.item(below.argmax())
     needed = below / (n + 1.0)
-    if below.item(below.argmax()) == n:
+    if most == n:
         largest = np.maximum.reduce(latest, axis=-1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.where(largest > 0.0, scores / largest, np.inf)

@@ -159,7 +159,8 @@ class BankRow:
     @property
     def is_current(self):
         """Whether nobody has put other arrays, or other maps, into the states meanwhile."""
-        return all(part[name] is held for part, name, held in self.held)
+        now = [part[name] for part, name, _ in self.held]
+        return all(map(is_, now, [held for *_, held in self.held]))
 
     @property
     def total(self):

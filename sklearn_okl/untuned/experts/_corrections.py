@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from ..._linalg import are_all
 from ...aggregators import BOARegressor, _boas, _two_boas
 
 _USUAL = "usual", "past usual"
@@ -57,8 +58,10 @@ def teach_row(state, known, F, u, weight):
     if "usual" in state:
         most = iter([state["usual"][:, -2]])
         factors = factors * _two_boas.learn_usual_of_row(state, F, None, u, weight)[:, None]
-    bound = partial(_bound, iter([_are_apart(F)]), most)
-    _boas.teach_row(state, known, F, None, u[:, None], factors, bound)
+    apart, bound = _are_apart(F), None
+    if most is not None or not are_all(apart):
+        bound = partial(_bound, iter([apart]), most)
+    _boas.teach_row(state, known, F, None, u, factors, bound)
 
 
 def written(state):

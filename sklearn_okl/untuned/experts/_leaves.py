@@ -105,7 +105,7 @@ class Leaves:
         """
         if not len(places):
             return np.zeros((*F.shape[1:-1], len(F), self.n_lines))
-        return F[:, places] if F.ndim == 2 else np.moveaxis(F[..., places], 0, -2)
+        return F.take(places, axis=1) if F.ndim == 2 else np.moveaxis(F[..., places], 0, -2)
 
     def line(self, state):
         """Return which one of the lines trees are on: the first one sees lags, if any does."""

@@ -147,8 +147,10 @@ class Neighbours(Corrector):
 
     def _kept(self, state, Z, weights=None):
         """Return rows (n, 1 + d + l + 1) after others, between their lengths in each view."""
-        first, last = self._lengths(state, Z, state["t"], weights)
-        return np.concatenate([first[:, None], Z, last[:, None]], axis=1)
+        kept = np.empty((len(Z), Z.shape[1] + 2))
+        kept[:, 0], kept[:, -1] = self._lengths(state, Z, state["t"], weights)
+        kept[:, 1:-1] = Z
+        return kept
 
     def _lengths(self, state, Z, t, weights):
         """Return the squared lengths (2, n) of rows after t others, in each view.

@@ -10,6 +10,7 @@ from operator import is_
 
 import numpy as np
 
+from ..._linalg import column
 from ...aggregators._stacked_row import MixtureRow
 from ..rows._codes import codes_of
 from ..rows._input_row import InputRow
@@ -43,9 +44,8 @@ class ExpertsRow:
             self.there[TREES] = self.trees
         self.lines = experts.lines(state)
         self.missing = ~self.there
-        self.silent = self.missing[None]
+        self.silent = np.tile(self.missing, (experts.kind.n_targets, 1))
         if self.has_leaves:
-            self.silent = np.tile(self.missing, (experts.kind.n_targets, 1))
             self.silent[:, TREES] |= ~experts.leaves.heard(state["leaves"]).T
         self.n_steps, self.steps = self.there.astype(int), self.there.astype(float)
         self.without_lags = layout.without_lags
@@ -53,9 +53,9 @@ class ExpertsRow:
         of_banks = PackedBankRow if experts.budget.compact else BankRow
         self.of_banks = of_banks(layout, banks, is_own)
         self.mixture = MixtureRow(experts.kind.mixture, state["mixture"], self.missing)
-        self.targets = np.arange(experts.kind.n_targets)
-        self.F = np.full((len(self.targets), len(self.there)), np.nan)
-        n_logs = experts.kind.n_taught - len(self.targets)
+        self.F = np.full((experts.kind.n_targets, len(self.there)), np.nan)
+        self.first = np.arange(len(self.F)) * len(self.there)  # of each target, in all of it
+        n_logs = experts.kind.n_taught - len(self.F)
         self.logs = np.full((n_logs, len(self.there)), np.nan)
         self.asked = self.found = None
         self.is_own = is_own
@@ -160,9 +160,8 @@ class ExpertsRow:
         np.copyto(F[:, places], known[:q], where=layout.there)
         np.copyto(self.logs[:, places], known[q:], where=layout.there)
         self.bases = experts.leaves.bases(F, self.lines)
-        burn_in = experts.constants.burn_in
-        ages = [min(age, burn_in) for age in ages_of(state)]
-        asleep = state["rounds"] < np.array(ages)[:, None]
+        burn_in, rounds = experts.constants.burn_in, state["rounds"]
+        asleep = np.array([rounds < min(age, burn_in) for age in ages_of(state)])
         asleep |= self.silent
         self.heard = ~asleep
         if self.has_leaves:
@@ -193,7 +192,7 @@ class ExpertsRow:
     def teach(self, X, u, forecasts, weight, run):
         """Learn targets u (q,) of the row that was asked for last, and was forecast so."""
         state, F, experts = self.state, self.F, self.experts
-        t = experts.n_learnt(state)
+        t, target = experts.n_learnt(state), column(u)
         experts.encoder.learn(state["columns"], X, u[None])
         self.inputs.teach(u)
         taught = experts.kind.taught(state, u)
@@ -209,7 +208,7 @@ class ExpertsRow:
         if state["near"]:
             experts.kind.neighbours.teach_row(state["near"], self.of_near, u, weight)
         state["rounds"] += self.n_steps
-        squares = F - u[:, None]
+        squares = F - target
         squares *= squares
         np.copyto(squares, 0.0, where=self.missing)
         state["losses"] += squares if weight == 1.0 else weight * squares
