@@ -346,12 +346,12 @@ def largest(values):
 
 def any_of(mask):
     """Tell whether anything is so in a small mask: a reduction takes four times as long."""
-    return mask.item(mask.argmax())
+    return mask.size > 0 and mask.item(mask.argmax())
 
 
 def are_all(mask):
     """Tell whether everything is so in a small mask, as `any_of` does."""
-    return mask.item(mask.argmin())
+    return mask.size == 0 or mask.item(mask.argmin())
 
 
 def _diagonal(A):

@@ -126,7 +126,7 @@ def teach_likelihoods(state, asked, y, factors, n_remembered, weight):
     if len(y) > FEW:
         squares = _squares_of_many(asked.both, y, factors, n_remembered)
     else:
-        parts = (part.tolist() for part in (asked.both, y, factors, n_remembered))
+        parts = map(np.ndarray.tolist, (asked.both, y, factors, n_remembered))
         squares = np.array([_squares(*one) for one in zip(*parts, strict=True)])
     if weight != 1.0:
         squares *= weight
@@ -147,7 +147,7 @@ def _squares_of_many(both, y, factors, n_remembered):
 
 def _squares(both, y, factor, n_remembered):
     """Return the same of one target, all of it numbers."""
-    first, second = ((one - y) * (one - y) for one in both)
+    first, second = [(one - y) * (one - y) for one in both]
     size, most = max(first, second) * (0.5 * factor), max(n_remembered, 1.0)
     share = most / size if size > most else 1.0
     return first * share, second * share

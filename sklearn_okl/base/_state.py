@@ -108,6 +108,8 @@ def _copied(state):
         for part in ahead:  # there are hundreds of parts: a call takes longer than a look
             for name, value in part.items() if type(part) is dict else enumerate(part):
                 kind = type(value)
+                if kind in _HELD:
+                    continue
                 if kind is np.ndarray:
                     if value.size:
                         part[name] = value.copy()
@@ -115,7 +117,7 @@ def _copied(state):
                     part[name] = value = value.copy()
                     if value:
                         ahead.append(value)
-                elif kind not in _HELD:
+                else:
                     part[name] = _copied(value)
         return copied
     if kind is np.ndarray:

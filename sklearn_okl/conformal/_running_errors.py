@@ -121,7 +121,7 @@ def learn_row(state, errors, weight=1.0):
     latest, n = state["scores"], state["scores"].shape[-1]
     if len(state["issued"]) or not weight > 0.0 or not n or min(state["seen"].tolist()) < n:
         return False
-    sums = list(zip(*(state[name].tolist() for name in _SUMS), strict=True))
+    sums = list(zip(*[state[name].tolist() for name in _SUMS], strict=True))
     units = [_unit_of(*of_target) for of_target in sums]
     if not min(units) > 0.0:
         return False

@@ -120,7 +120,14 @@ class BankRow:
         With their states "experts".
     is_own : bool
         Whether the states may be written: their coefficients become views of common arrays.
+
+    Attributes
+    ----------
+    is_finite : bool
+        Whether the latest row is, and the matrices that were made of it and of those before.
     """
+
+    is_finite = True
 
     def __init__(self, layout, banks, is_own):
         self.layout, self.banks, self.held = layout, banks, _held(banks)
@@ -163,14 +170,9 @@ class BankRow:
         return all(map(is_, now, [held for *_, held in self.held]))
 
     @property
-    def total(self):
-        """What coefficients and sums of all experts add up to: no number if one of them is none."""
-        return sum([np.add.reduce(part, axis=None).item() for part in self.common.values()])
-
-    @property
-    def is_finite(self):
-        """Whether the matrices are, and the rows since the latest ones."""
-        return all(bank["experts"]["inverse"].is_finite for bank in self.banks)
+    def written(self):
+        """Coefficients and sums of all experts, which a row writes."""
+        return list(self.common.values())
 
     def ask(self, inputs, steady):
         """Return the forecasts (E, q) of all experts for a row; changes nothing."""
@@ -221,6 +223,7 @@ class BankRow:
         if self.stops is None:
             self.stops = [_next_stop(bank) for bank in self.banks]
         is_finite = isfinite(np.add.reduce(self.rows) + np.add.reduce(self.directions))
+        self.is_finite = is_finite
         parts = zip(self.banks, of_rows, of_directions, strict=True)
         for i, (bank, *row) in enumerate(parts):
             state = bank["experts"]
@@ -230,19 +233,17 @@ class BankRow:
             extreme = are_extreme is not None and bool(are_extreme[layout.members[i]].any())
             if extreme or state["t"] >= self.stops[i]:
                 learner_of(bank)._commit(state, extreme)
+                self.is_finite = self.is_finite and state["inverse"].is_finite
                 self.stops[i] = _next_stop(bank)
 
 
 class PackedBankRow(BankRow):
     """The same of small models, of which coefficients are the solution of triangles."""
 
-    is_finite = True  # all there is are arrays
-
     @property
-    def total(self):
-        """The same of these, and of the triangles."""
-        parts = [*self.common.values(), *(bank["experts"]["sums"] for bank in self.banks)]
-        return np.add.reduce(np.concatenate(parts, axis=None)).item()
+    def written(self):
+        """The same, and the triangles."""
+        return super().written + [bank["experts"]["sums"] for bank in self.banks]
 
     def ask_in_turn(self, inputs, steady, limits, scale):
         """Return the forecasts (E, 1) of experts that hear each other, one a bank.

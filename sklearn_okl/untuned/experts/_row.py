@@ -109,7 +109,7 @@ class ExpertsRow:
         """Whether nobody but this row has learnt, beside or behind it."""
         state = self.state
         others = state.get("sizes"), state["former"]
-        return not any(others) and not any(state[name]["twin"] for name in ("anew", "beside"))
+        return not any(others) and not (state["anew"]["twin"] or state["beside"]["twin"])
 
     def is_finite(self, others):
         """Tell whether all that it writes is: of experts, their inputs and mixture, and others."""
@@ -125,8 +125,8 @@ class ExpertsRow:
             written += kind.cells.written(state["cells"])
         if state["near"]:
             written += kind.neighbours.written(state["near"])
-        written += self.inputs.written + self.mixture.written
-        total = np.add.reduce(np.concatenate(written, axis=None)).item() + self.of_banks.total
+        written += self.inputs.written + self.mixture.written + self.of_banks.written
+        total = np.add.reduce(np.concatenate(written, axis=None)).item()
         return isfinite(total) and are_finite
 
     def ask(self, X):
