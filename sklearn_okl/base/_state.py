@@ -117,6 +117,8 @@ def _copied(state):
                     part[name] = value = value.copy()
                     if value:
                         ahead.append(value)
+                elif kind is Shared and _SHARED.issuperset(map(type, value.values())):
+                    part[name] = Shared(value)
                 else:
                     part[name] = _copied(value)
         return copied

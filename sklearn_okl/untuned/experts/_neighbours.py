@@ -180,7 +180,7 @@ class Neighbours(Corrector):
         places = self._nearest(state, Z, known, scales)
         shares = self._shares(self._apart(rows, Z, places, known, scales))
         if len(scales) < len(views):  # both see the same
-            places, shares = (np.concatenate([part, part]) for part in (places, shares))
+            places, shares = np.concatenate([places, places]), np.concatenate([shares, shares])
         if weights is not None:
             shares *= weights.take(places)[:, :, None]
         return self.tell.corrected(base, shares, told.take(places, axis=0)), places

@@ -16,6 +16,7 @@ from ..rows._codes import codes_of
 from ..rows._input_row import InputRow
 from ..rows._inputs import Seen
 from ._bank_rows import BankRow, PackedBankRow, layout_of
+from ._banks import is_closed
 from ._experts import ages_of
 from ._leaves import TREES
 
@@ -89,7 +90,7 @@ class ExpertsRow:
             and not experts.delay
             and bool(experts.kind.mixture.fadings)
             and InputRow.takes(experts.inputs, state["inputs"])
-            and all(_is_closed(bank["experts"]) for bank in state["banks"].values())
+            and all(is_closed(bank["experts"]) for bank in state["banks"].values())
         )
 
     def is_of(self, state):
@@ -161,8 +162,9 @@ class ExpertsRow:
         np.copyto(self.logs[:, places], known[q:], where=layout.there)
         self.bases = experts.leaves.bases(F, self.lines)
         burn_in, rounds = experts.constants.burn_in, state["rounds"]
-        asleep = np.array([rounds < min(age, burn_in) for age in ages_of(state)])
-        asleep |= self.silent
+        asleep = self.silent.copy()
+        for of_target, age in zip(asleep, ages_of(state), strict=True):
+            of_target |= rounds < min(age, burn_in)
         self.heard = ~asleep
         if self.has_leaves:
             of_row = state["leaves"], self.Z, self.bases
@@ -226,10 +228,6 @@ class ExpertsRow:
         """Return what is seen of the row as a block of one."""
         (inputs, steady), walks, scales = self.seen
         return Seen(inputs[None], steady[None], walks[None], scales[None], None, np.zeros(1, bool))
-
-
-def _is_closed(state):
-    return "inverse" in state or "sums" in state
 
 
 def _awake(state):

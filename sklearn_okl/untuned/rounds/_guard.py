@@ -79,13 +79,12 @@ class Guard(NoGuard):
         of_twin = kept and kept["anew"]["twin"]
         trace, renews = vars(model).get("_trace"), not experts.budget.compact
         while low < len(y):
-            n = len(y) - low
+            n, t = len(y) - low, n_rows(state)
             if renews:
-                n = min(n, renewal.rounds_to_stop(anew, n_rows(state)))
-            beyond = renewal.beyond(anew, n_rows(state)) if renews else _blocks.NONE
+                n = min(n, renewal.rounds_to_stop(anew, t))
+            beyond = renewal.beyond(anew, t) if renews else _blocks.NONE
             rows = slice(low, low + n)
             of_rows = X[rows], Y[rows], None if weights is None else weights[rows]
-            t = n_rows(state)
             said = [None, None] if trace is None else [[], []]  # of both models
             found = [] if renews else None
             call = Call(run, kept, beyond, said[0], experts, found)
