@@ -14,7 +14,7 @@ from weakref import ref
 import numpy as np
 
 from ...learners._ridge import GAIN_LIMIT
-from ._banks import frequencies_of, learner_of, n_heard
+from ._banks import frequencies_of, is_closed, learner_of, n_heard
 from ._draws import DRAWN
 
 _OF_EXPERTS = "theta", "b", "squares"  # of each bank, side by side in what is common
@@ -165,9 +165,10 @@ class BankRow:
 
     @property
     def is_current(self):
-        """Whether nobody has put other arrays, or other maps, into the states meanwhile."""
+        """Whether nobody has put other arrays, or maps, into the states, or opened them."""
         now = [part[name] for part, name, _ in self.held]
-        return all(map(is_, now, [held for *_, held in self.held]))
+        are_there = all(map(is_, now, [held for *_, held in self.held]))
+        return are_there and all(map(is_closed, [bank["experts"] for bank in self.banks]))
 
     @property
     def written(self):
