@@ -326,8 +326,8 @@ def softmax(log_weights):
 
 
 def column(values):
-    """Return numbers (..., q) as columns (..., q, 1); a single one itself, which costs less."""
-    return values.item() if values.size == 1 else values[..., None]
+    """Return numbers (..., q) as columns (..., q, 1); one without axes, which costs less."""
+    return values.reshape(()) if values.size == 1 else values[..., None]
 
 
 def least(values):

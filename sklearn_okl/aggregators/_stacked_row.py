@@ -20,6 +20,7 @@ from ._boas import sleep_of
 from ._fading_means import FEW, log_likelihoods_of
 from ._stacked import FARTHEST, HOPELESS, KNOWN, SAME
 
+_LOWEST, _HIGHEST = np.array(-FARTHEST), np.array(FARTHEST)  # cost arrays less than numbers do
 _MASKS = 64  # of who is asleep, that are remembered
 _N_BOAS = 3  # two of the ways, and one of the experts
 _N_PARTED = 3  # means that tell how far direct experts and others part
@@ -255,7 +256,7 @@ class MixtureRow:
         base, n_direct, sleep = self.base, self.mixture.n_direct, self.before.silence.sleep
         D = F - column(base)
         D /= column(scales)
-        np.minimum(np.maximum(D, -FARTHEST, out=D), FARTHEST, out=D)
+        np.minimum(np.maximum(D, _LOWEST, out=D), _HIGHEST, out=D)
         if sleep is not None:
             D *= sleep.awake
         of_regressions = zip(self.regressions, self.state["stacks"], strict=True)

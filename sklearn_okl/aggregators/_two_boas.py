@@ -209,8 +209,11 @@ def _usual_after(usual, F, y, asleep, weight):
         of_each = list(zip(squares, asleep, strict=True))
         worst = max([square for square, is_asleep in of_each if not is_asleep], default=0.0)
         squares = [worst if is_asleep else square for square, is_asleep in of_each]
-    of_ways = zip(losses, squares, strict=True)
-    now = [loss * _FADING + min(weight * square, most) for loss, square in of_ways]
+    if weight != 1.0:
+        squares = [weight * square for square in squares]
+    if most < max(squares):
+        squares = [min(square, most) for square in squares]
+    now = [loss * _FADING + square for loss, square in zip(losses, squares, strict=True)]
     return [*now, rounds * _FADING + 1.0, n_known + 1.0], of_round
 
 

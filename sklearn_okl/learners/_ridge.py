@@ -552,8 +552,8 @@ class RidgeRecursion(SumsOfRidge, MissesIntercept, WeightedRegressor):
 
 
 def _as_row(values):
-    """Return numbers (..., q) as rows (..., 1, q); a single one itself, which costs less."""
-    return values.item() if values.size == 1 else values[..., None, :]
+    """Return numbers (..., q) as rows (..., 1, q); a single one without axes, as `column` does."""
+    return values.reshape(()) if values.size == 1 else values[..., None, :]
 
 
 def _with_axis(y):

@@ -111,7 +111,8 @@ class InputRow:
         last, count = self.state["lags"][:1], self.sums[0][self.d]
         steps = last / max(count - 1.0, 1.0)
         walks = np.concatenate([last, last + steps])[: self.inputs.n_walks]
-        return walks, np.where(scales > 0.0, scales, 1.0)
+        are_scales = scales > 0.0
+        return walks, scales if are_all(are_scales) else np.where(are_scales, scales, 1.0)
 
     def teach(self, u):
         """Learn the row that was looked at last, and its targets (q,)."""
