@@ -229,8 +229,9 @@ class Neighbours(Corrector):
 
     def _shares(self, distances):
         """Return weights (n_views, n, n_sizes, k) of neighbours at distances (n_views, n, k)."""
-        ends = np.sort(distances, axis=2).take(self.sizes, axis=2)
-        shares = distances[:, :, None] / ends[..., None]
+        ends = distances.copy()
+        ends.sort(axis=2)
+        shares = distances[:, :, None] / ends.take(self.sizes, axis=2)[..., None]
         np.subtract(1.0, shares, out=shares)
         return np.maximum(shares, 0.0, out=shares)
 
