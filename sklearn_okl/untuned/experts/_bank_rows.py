@@ -120,14 +120,9 @@ class BankRow:
         With their states "experts".
     is_own : bool
         Whether the states may be written: their coefficients become views of common arrays.
-
-    Attributes
-    ----------
-    is_finite : bool
-        Whether the latest row is, and the matrices that were made of it and of those before.
     """
 
-    is_finite = True
+    is_finite = True  # the latest row, and matrices that were made of it and of those before
 
     def __init__(self, layout, banks, is_own):
         self.layout, self.banks, self.held = layout, banks, _held(banks)
