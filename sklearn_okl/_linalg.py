@@ -325,6 +325,35 @@ def softmax(log_weights):
     return weights
 
 
+def column(values):
+    """Return numbers (..., q) as columns (..., q, 1); one without axes, which costs less."""
+    return values.reshape(()) if values.size == 1 else values[..., None]
+
+
+def least(values):
+    """Return the least of each row of numbers (..., K), kept as an axis; of one row a number."""
+    if values.size == values.shape[-1]:
+        return values.item(values.argmin())  # a reduction takes four times as long
+    return np.minimum.reduce(values, axis=-1, keepdims=True)
+
+
+def largest(values):
+    """Return the largest of each row of numbers (..., K), as `least` does."""
+    if values.size == values.shape[-1]:
+        return values.item(values.argmax())
+    return np.maximum.reduce(values, axis=-1, keepdims=True)
+
+
+def any_of(mask):
+    """Tell whether anything is so in a small mask: a reduction takes four times as long."""
+    return mask.size > 0 and mask.item(mask.argmax())
+
+
+def are_all(mask):
+    """Tell whether everything is so in a small mask, as `any_of` does."""
+    return mask.size == 0 or mask.item(mask.argmin())
+
+
 def _diagonal(A):
     """Return a writeable view (..., n) of the diagonal of contiguous A (..., n, n)."""
     n = A.shape[-1]

@@ -138,8 +138,9 @@ class Tail:
         own.rows[..., n:length, :] = rows
         own.directions[..., n:length, :] = directions
         own._written[0] = length
-        tail = Tail(own.rows, own.directions, self.forgetting, length, own._written, self.signs)
-        tail.is_asked = is_asked
+        tail = object.__new__(Tail)  # all else stays as it is
+        tail.__dict__.update(own.__dict__)
+        tail.length, tail.is_asked = length, is_asked
         return tail
 
     def wider(self):
@@ -290,7 +291,8 @@ class SharedInverse:
 
     def and_rows(self, rows, directions, is_asked=False):
         """Return this and rows more, of shape (..., n, D), which may be known to be finite."""
-        other = self._twin()
+        other = object.__new__(SharedInverse)
+        other.__dict__.update(self.__dict__)
         other.tail = self.tail.and_rows(rows, directions, is_asked)
         return other
 

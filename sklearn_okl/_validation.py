@@ -13,6 +13,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_array, validate_data
 
+from ._linalg import are_all
+
 OF_DURATIONS = "Durations are numbers of seconds by '.dt.total_seconds()'."
 NAMES = "feature_names_in_", "_other_names_in"  # of columns, where they are text or not
 MISSING = ("NAType", "NaTType")  # of pandas, which need not be there
@@ -368,7 +370,7 @@ def _needs_no_more(
 def _are_finite(values):
     """Tell whether numbers are finite; sums that overflow are no sign of it."""
     if values.size <= _FEW:  # fewer calls
-        return bool(np.logical_and.reduce(np.isfinite(values), axis=None))
+        return are_all(np.isfinite(values))
     with np.errstate(over="ignore", invalid="ignore"):
         if math.isfinite(np.add.reduce(values, axis=None)):  # one pass
             return True

@@ -150,8 +150,7 @@ def octaves_of_row(known, means):
     """Return what `octaves` does of a row, without arrays where targets (q,) are few."""
     if len(known) > FEW:
         return octaves(known, means)
-    of_row = (part.tolist() for part in means[:3])
-    of_targets = zip(known[:, :_LIKELY].tolist(), *of_row, strict=True)
+    of_targets = zip(known[:, :_LIKELY].tolist(), *map(np.ndarray.tolist, means[:3]), strict=True)
     found = [_octave(*of_known, *of_row) for of_known, *of_row in of_targets]
     return np.array([octave for octave, _ in found]), [size for _, size in found]
 
@@ -260,7 +259,7 @@ def after_row(known, means, F, y, weight, bands, sizes, together=None):
     if len(known) > FEW:
         now = _usual_path(known, means.row(None), y[None])[1]
     else:  # numbers cost less than arrays of a few
-        of_row = (part.tolist() for part in (*means[:3], y, known[:, :_OFF]))
+        of_row = map(np.ndarray.tolist, (*means[:3], y, known[:, :_OFF]))
         now = known.copy()
         now[:, :_LIKELY] = [_after(*one) for one in zip(*of_row, strict=True)]
     if bands.item(bands.argmax()) < 0:
@@ -275,9 +274,9 @@ def _after(a, b, naive, y, known):
     """Return what is usual after a row of one target, all of them numbers, and the latest error."""
     roots, rows, wrong = known
     least = _FAR * (roots / max(rows, 1.0)) ** 2
-    root = sqrt(min(abs(one - y) for one in (a, b) if one == one))  # not NaN
+    root = sqrt(min([abs(one - y) for one in (a, b) if one == one]))  # not NaN
     wrong = _FADING * wrong + (abs(naive - y) > least)
-    off = max(abs(one - y) for one in (b, naive) if one == one)
+    off = max([abs(one - y) for one in (b, naive) if one == one])
     return _FADING * roots + root, _FADING * rows + 1.0, wrong, off
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._delay import as_it_was, late
-from .._linalg import softmax
+from .._linalg import column, largest, least, softmax
 from ..base._convex import ROUNDING, within
 from ._second_order import BOARegressor
 
@@ -184,16 +184,16 @@ def mixed_row(weights, pairs):
 def within_row(known, F, sleep):
     """Return what `mixed_row` made (q, n_ways) of forecasts F (q, K) without what rounding adds."""
     low, high = (F, F) if sleep is None else (F + sleep.barred, F - sleep.barred)
-    low = np.minimum.reduce(low, axis=-1, keepdims=True)
-    high = np.maximum.reduce(high, axis=-1, keepdims=True)
-    return np.minimum(np.maximum(known, low), high)
+    nearer = np.maximum(known, least(low))
+    return np.minimum(nearer, largest(high), out=nearer)
 
 
 def teach_row(state, known, F, sleep, target, factors, bound=None):
-    """Learn targets (q, 1) of a row of which mixtures were `known` (q, n_ways) before clips.
+    """Learn targets (q,) of a row of which mixtures were `known` (q, n_ways) before clips.
 
     Factors are (q, n_ways), or a number; all else is as in `learn`.
     """
+    target = column(target)
     rounding = _rounding(known, target) if state["unheard"] else None
     regrets = _regrets(known, F[:, None], target, factors, rounding)
     if sleep is not None:
@@ -206,7 +206,7 @@ def teach_row(state, known, F, sleep, target, factors, bound=None):
 
 def _rounding(known, target):
     """Return how much of forecasts (q, n_ways), and of what they miss, may be rounding alone."""
-    return ROUNDING * np.maximum(np.abs(known), np.abs(target))
+    return ROUNDING * np.maximum(np.abs(known), abs(target))
 
 
 def _regrets(known, F, target, factors, rounding):
@@ -215,12 +215,12 @@ def _regrets(known, F, target, factors, rounding):
     Forecasts F are (q, n_ways, K), or (q, 1, K). As long as somebody is unheard there is rounding,
     which is no error and tells nobody apart.
     """
-    errors, regrets = known - target, known[..., None] - F
+    errors, regrets = known - target, column(known) - F
     if rounding is not None:
         errors *= np.abs(errors) > rounding
         regrets *= np.abs(regrets) > rounding[..., None]
     errors *= factors
-    regrets *= errors[..., None]
+    regrets *= column(errors)
     return regrets
 
 
@@ -240,7 +240,8 @@ class JoinedBoas:
 
     def __init__(self, states):
         self.states = states
-        self._rates = (), ()  # of states that are its own, and what they were
+        # of states that are its own, and what they were: in every row others take their place
+        self._rates = (), ()
         self._n_targets, *_ = states[0]["rates"].shape
         self._nobody, self._places = _joined(*[state["rates"].shape[1:] for state in states])
         self.width = self._nobody["rates"].shape[-1]
@@ -264,8 +265,10 @@ class JoinedBoas:
         for name in ("squares", "caps", "surprises"):
             if name not in self.common:
                 self._join(name)
-        for name in self._WRITTEN:
-            self._share(name)
+        for state, (ways, width) in zip(states, self._places, strict=True):
+            for name in self._WRITTEN:
+                state[name] = self.common[name][:, ways, :width]
+        self._rates = states, [state["rates"] for state in states]
 
     @property
     def is_current(self):
@@ -291,28 +294,23 @@ class JoinedBoas:
         Forecasts (q, K) are those of each BOA; of nobody, and of who is not `awake` (q, n_ways, K),
         they are any numbers. Factors are (q, n_ways); `bound` may edit regrets.
         """
-        unheard = [state["unheard"] for state in self.states]
-        self.common["unheard"] = any(unheard)
+        self.common["unheard"] = any(state["unheard"] for state in self.states)
         rounding = _rounding(known, target) if self.common["unheard"] else None
         F = np.zeros(awake.shape)
-        for part, forecasts in zip(self.parts_of(F), of_each, strict=True):
-            part[...] = forecasts[:, None]
+        for (ways, width), forecasts in zip(self._places, of_each, strict=True):
+            F[:, ways, :width] = forecasts[:, None]
         regrets = _regrets(known, F, target, factors, rounding)
         regrets *= awake
         bound(regrets)
         _BOA._update(self.common, regrets, target)
-        squares = self.parts_of(self.common["squares"])
-        for state, was_unheard, part in zip(self.states, unheard, squares, strict=True):
+        squares, rates = self.common["squares"], self.common["rates"]
+        for state, (ways, width) in zip(self.states, self._places, strict=True):
             state["t"] += 1
-            state["unheard"] = was_unheard and not part.item(part.argmin()) > state["start"]
-        self._share("rates")
-
-    def _share(self, name):
-        parts = self.parts_of(self.common[name])
-        for state, part in zip(self.states, parts, strict=True):
-            state[name] = part
-        if name == "rates":  # they are replaced in every row, whoever learns it
-            self._rates = self.states, parts
+            if state["unheard"]:
+                part = squares[:, ways, :width]
+                state["unheard"] = not part.item(part.argmin()) > state["start"]
+            state["rates"] = rates[:, ways, :width]
+        self._rates = self.states, [state["rates"] for state in self.states]
 
 
 @lru_cache(_REMEMBERED)

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.special import expit
 
 from .._delay import as_it_was, late
+from .._linalg import least
 from ..features._moments import faded
 
 _TINY = float(np.finfo(float).tiny)
@@ -60,9 +61,9 @@ def likelihoods_of(losses, rounds):
 
 def log_likelihoods_of(losses, rounds):
     """Return the logarithms of `likelihoods_of`; numbers may overflow."""
-    least = np.minimum.reduce(losses, axis=-1, keepdims=True)
-    excess = losses - least
-    excess /= np.maximum(least, _TINY)
+    best = least(losses)
+    excess = losses - best
+    excess /= np.maximum(best, _TINY)
     excess *= -0.5 * np.maximum(rounds, _TINY)
     return excess
 

@@ -86,7 +86,12 @@ def _with_margin(limits, margin, left=None):
 
 def sane(F, limits):
     """Clip forecasts (..., K) to limits (..., 3)."""
-    return np.minimum(np.maximum(F, limits[..., :1]), limits[..., 1:2])
+    if limits.size == 3:  # of one target in one row numbers will do
+        low, high = limits.item(0), limits.item(1)
+    else:
+        low, high = limits[..., :1], limits[..., 1:2]
+    nearer = np.maximum(F, low)
+    return np.minimum(nearer, high, out=nearer)
 
 
 def nearly_sane(F, limits):

@@ -15,6 +15,7 @@ from ..base._convex import mix
 
 _NOTHING = 2.0**-1000  # stands for 0 where a state is divided by before the first regret
 _SURE = 1e-12  # least ln(1/prior): one expert alone has prior 1 and still needs a rate
+_HALF = np.array(0.5)  # costs arrays less than a number does
 _NEVER = -1024.0  # logarithm of a weight that counts only where there is no other
 
 
@@ -210,7 +211,7 @@ class BOARegressor(_SecondOrder):
         change = np.subtract(regrets, products, out=products)
         if largest > 0.5:
             change += np.where(rates * regrets > 0.5, 1.0 / caps, 0.0)
-        change *= 0.5
+        change *= _HALF
         state["regrets"] += change
 
 

@@ -13,12 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._linalg import any_of, column, least
 from . import _apart as apart
 from . import _boas, _limits, _sides, _two_boas
 from ._boas import sleep_of
 from ._fading_means import FEW, log_likelihoods_of
 from ._stacked import FARTHEST, HOPELESS, KNOWN, SAME
 
+_LOWEST, _HIGHEST = np.array(-FARTHEST), np.array(FARTHEST)  # cost arrays less than numbers do
 _MASKS = 64  # of who is asleep, that are remembered
 _N_BOAS = 3  # two of the ways, and one of the experts
 _N_PARTED = 3  # means that tell how far direct experts and others part
@@ -146,9 +148,10 @@ class MixtureRow:
             self.of_round, self.before = of_round, self._known_before(asleep)
         before, self.scales, self.together = self.before, scales, None
         everybody = self.everybody = _limits.sane(F, before.limits)
-        self.awake = np.where(asleep, 0.0, everybody)
+        self.awake = everybody.copy()
+        np.copyto(self.awake, 0.0, where=asleep)
         beyond = (everybody != F) > asleep
-        is_any_beyond = beyond.any()
+        is_any_beyond = any_of(beyond)
         if is_any_beyond and self._leaves(self._led(F, asleep, beyond)):
             return None
         forecasts = self._mixed()
@@ -251,9 +254,9 @@ class MixtureRow:
         The regressions have met the row.
         """
         base, n_direct, sleep = self.base, self.mixture.n_direct, self.before.silence.sleep
-        D = F - base[:, None]
-        D /= scales[:, None]
-        np.minimum(np.maximum(D, -FARTHEST, out=D), FARTHEST, out=D)
+        D = F - column(base)
+        D /= column(scales)
+        np.minimum(np.maximum(D, _LOWEST, out=D), _HIGHEST, out=D)
         if sleep is not None:
             D *= sleep.awake
         of_regressions = zip(self.regressions, self.state["stacks"], strict=True)
@@ -265,11 +268,12 @@ class MixtureRow:
     def teach(self, y, weight):
         """Learn the targets y (q,) of the row that was asked for last."""
         state, last = self.state, self.state["last"]
-        known, target = zip(self.before.numbers, y.tolist(), strict=True), y[:, None]
+        known, target = zip(self.before.numbers, y.tolist(), strict=True), column(y)
         now = [(min(low, one), max(high, one), n + 1.0) for (low, high, n), one in known]
         state["limits"] = np.array(now)
         n_remembered = last["usual"][:, -2]
-        factors = np.full((len(y), _N_BOAS), 2.0 * weight)
+        factors = np.empty((len(y), _N_BOAS))
+        factors.fill(2.0 * weight)
         silence, of_ways = self.before.silence, factors[:, 1]
         of_ways *= _two_boas.learn_usual_of_row(last, self.ways, silence.away, y, weight)
         _two_boas.teach_likelihoods(last, self.last, y, of_ways, n_remembered, weight)
@@ -299,10 +303,10 @@ class MixtureRow:
         """Return which direct experts (q, n) lose much more of late than the best other one."""
         n, losses = self.mixture.n_direct, self.losses[:, -1]
         others = losses[:, n:] if sleep is None else losses[:, n:] + sleep.barred[:, n:]
-        others = np.minimum.reduce(others, axis=-1, keepdims=True)
+        others = least(others)
         hopeless = losses[:, :n] > HOPELESS * others
         are_young = limits[:, 2:] < self.n_known
-        if are_young.any():
+        if any_of(are_young):
             hopeless |= are_young & (others < np.inf)
         return hopeless
 
@@ -338,10 +342,11 @@ def _silence_of(asleep, silent, joined, n_means, n_direct, n_ways):
 
 def _without_rounding(ways, scales):
     """Return ways that are equal where they differ by rounding only."""
-    first = ways[:, :1]
+    first = column(ways[:, 0])
     differences = ways - first
-    differences *= np.abs(differences) > SAME * scales[:, None]
-    return first + differences
+    differences *= np.abs(differences) > SAME * column(scales)
+    differences += first
+    return differences
 
 
 def _widened(margin, low, high, n):

@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._delay import late
+from .._linalg import any_of
 from ..features._moments import faded
 from . import _boas
 from ._fading_means import (
@@ -125,7 +126,7 @@ def teach_likelihoods(state, asked, y, factors, n_remembered, weight):
     if len(y) > FEW:
         squares = _squares_of_many(asked.both, y, factors, n_remembered)
     else:
-        parts = (part.tolist() for part in (asked.both, y, factors, n_remembered))
+        parts = map(np.ndarray.tolist, (asked.both, y, factors, n_remembered))
         squares = np.array([_squares(*one) for one in zip(*parts, strict=True)])
     if weight != 1.0:
         squares *= weight
@@ -146,7 +147,7 @@ def _squares_of_many(both, y, factors, n_remembered):
 
 def _squares(both, y, factor, n_remembered):
     """Return the same of one target, all of it numbers."""
-    first, second = ((one - y) * (one - y) for one in both)
+    first, second = [(one - y) * (one - y) for one in both]
     size, most = max(first, second) * (0.5 * factor), max(n_remembered, 1.0)
     share = most / size if size > most else 1.0
     return first * share, second * share
@@ -186,7 +187,7 @@ def bound(regrets):
 def bound_by(most, regrets):
     """Let regrets (q, K) be at most so large, (q, 1): those of a target shrink together."""
     sizes = np.abs(regrets)
-    if (sizes > most).any():
+    if any_of(sizes > most):
         largest = np.clip(sizes.max(axis=-1, keepdims=True), most, _LARGEST)
         np.clip(regrets, -_LARGEST, _LARGEST, out=regrets)
         regrets *= most / largest
@@ -208,8 +209,11 @@ def _usual_after(usual, F, y, asleep, weight):
         of_each = list(zip(squares, asleep, strict=True))
         worst = max([square for square, is_asleep in of_each if not is_asleep], default=0.0)
         squares = [worst if is_asleep else square for square, is_asleep in of_each]
-    of_ways = zip(losses, squares, strict=True)
-    now = [loss * _FADING + min(weight * square, most) for loss, square in of_ways]
+    if weight != 1.0:
+        squares = [weight * square for square in squares]
+    if most < max(squares):
+        squares = [min(square, most) for square in squares]
+    now = [loss * _FADING + square for loss, square in zip(losses, squares, strict=True)]
     return [*now, rounds * _FADING + 1.0, n_known + 1.0], of_round
 
 

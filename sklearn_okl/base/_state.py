@@ -103,19 +103,23 @@ def _copied(state):
     """Copy a state: arrays, scalars, generators and estimators in nested dicts and lists."""
     kind = type(state)
     if kind is dict or kind is list:
-        copied = state.copy()
+        copied, array, held = state.copy(), np.ndarray, _HELD
         ahead = [copied]
         for part in ahead:  # there are hundreds of parts: a call takes longer than a look
             for name, value in part.items() if type(part) is dict else enumerate(part):
                 kind = type(value)
-                if kind is np.ndarray:
+                if kind is array:
                     if value.size:
                         part[name] = value.copy()
+                elif kind in held:
+                    continue
                 elif kind is dict or kind is list:
                     part[name] = value = value.copy()
                     if value:
                         ahead.append(value)
-                elif kind not in _HELD:
+                elif kind is Shared and _SHARED.issuperset(map(type, value.values())):
+                    part[name] = Shared(value)
+                else:
                     part[name] = _copied(value)
         return copied
     if kind is np.ndarray:
@@ -129,6 +133,8 @@ def _copied(state):
                 if not isinstance(value, np.ndarray):
                     copied[name] = _copied(value)
         return copied
+    if getattr(kind, "_is_never_written", False):  # others grow from it
+        return state
     if isinstance(state, np.ndarray):  # such as one mapped from a file
         return state.copy()
     if getattr(kind, "_swaps_state", False):

@@ -121,15 +121,19 @@ def learn_row(state, errors, weight=1.0):
     latest, n = state["scores"], state["scores"].shape[-1]
     if len(state["issued"]) or not weight > 0.0 or not n or min(state["seen"].tolist()) < n:
         return False
-    sums = list(zip(*(state[name].tolist() for name in _SUMS), strict=True))
+    sums = list(zip(*[state[name].tolist() for name in _SUMS], strict=True))
     units = [_unit_of(*of_target) for of_target in sums]
     if not min(units) > 0.0:
         return False
     errors = list(map(abs, errors.tolist()))
     scores = np.array([[error / unit] for error, unit in zip(errors, units, strict=True)])
-    below = np.add.reduce(latest < scores, axis=-1, keepdims=True)
+    if len(latest) == 1:
+        below = most = np.count_nonzero(latest < scores)
+    else:
+        below = np.add.reduce(latest < scores, axis=-1, keepdims=True)
+        most = below.item(below.argmax())
     needed = below / (n + 1.0)
-    if below.item(below.argmax()) == n:
+    if most == n:
         largest = np.maximum.reduce(latest, axis=-1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.where(largest > 0.0, scores / largest, np.inf)

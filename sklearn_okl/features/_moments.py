@@ -20,6 +20,7 @@ many rows as are judged, or more, and moves, begins there, from one row of what 
 
 import numpy as np
 
+from .._linalg import are_all
 from . import _faults
 
 N_FIRST = 32  # rows that are judged as a whole
@@ -292,6 +293,20 @@ def paths(rows, weights, sums, squares, forgetting=1.0):
 def moderate(X):
     """Return rows without the numbers whose squares would overflow."""
     return np.minimum(np.maximum(X, -LARGEST), LARGEST)  # `numpy.clip` takes longer to get ready
+
+
+def brought_near(X, most):
+    """Return the nearest numbers that are no farther from 0 than most."""
+    nearer = np.maximum(X, -most)
+    return np.minimum(nearer, most, out=nearer)
+
+
+def divided(X, scales):
+    """Return numbers over scales, and 0 where these are none."""
+    are_scales = scales > 0.0
+    if are_all(are_scales):
+        return X / scales
+    return np.divide(X, scales, out=np.zeros(X.shape), where=are_scales)
 
 
 def _begin(state, rows):

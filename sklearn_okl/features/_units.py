@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._linalg import are_all
 from .._tail import Shared
 from .._types import Any, ArrayLike
 from . import _believed, _former_units, _slopes
-from ._moments import faded, paths
+from ._moments import brought_near, divided, faded, paths
 
 _ROUNDING = 1e-12  # share of a column's level below which its spread is none
 _FARTHEST = 1e6  # in steady units: larger numbers would cost those of other rows their digits
@@ -321,11 +322,11 @@ class RunningUnits:
         In these, values count up to so many scales from the centre, or `faulty` ones.
         """
         centers, scales = known[..., 0, :], known[..., 1, :]
-        standardised = _divided(X - centers, scales)
+        standardised = divided(X - centers, scales)
         counted = self.faulty if counted is None else counted
-        nearer = centers + scales * _within(standardised, counted)
-        steady = _divided(nearer - first[..., 0, :], first[..., 1, :])
-        return _within(standardised, self.clip), _within(steady, _FARTHEST)
+        nearer = centers + scales * brought_near(standardised, counted)
+        steady = divided(nearer - first[..., 0, :], first[..., 1, :])
+        return brought_near(standardised, self.clip), brought_near(steady, _FARTHEST)
 
     def _nearer(self, rows, center, scale, most=None):
         """Move values further than `most` scales from the centre, or `faulty` ones, to there."""
@@ -564,18 +565,10 @@ def _center_and_scale(state):
 def deviations(centers, variances):
     """Return standard deviations, and 0 where rounding alone could have made them."""
     scales = np.sqrt(variances)
-    return np.where(scales > _ROUNDING * np.abs(centers), scales, 0.0)
+    are_scales = scales > _ROUNDING * np.abs(centers)
+    return scales if are_all(are_scales) else np.where(are_scales, scales, 0.0)
 
 
 def repeated(part, n):
     """Return views of an array as n equal ones."""
     return part[None] if n == 1 else np.broadcast_to(part, (n, *part.shape))
-
-
-def _within(X, most):
-    nearer = np.maximum(X, -most)
-    return np.minimum(nearer, most, out=nearer)
-
-
-def _divided(X, scales):
-    return np.divide(X, scales, out=np.zeros(X.shape), where=scales > 0.0)

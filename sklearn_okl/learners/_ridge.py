@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._delay import forecasts_late
 from .._documentation import explained_by, inherit_documentation
-from .._linalg import block_innovations, inverse_spd
+from .._linalg import block_innovations, column, inverse_spd
 from .._tail import TAIL, SharedInverse
 from .._types import Any, Array, ArrayLike
 from .._validation import refuse_arguments, weights_of
@@ -283,7 +283,7 @@ class RidgeRecursion(SumsOfRidge, MissesIntercept, WeightedRegressor):
         growth = before / self.forgetting  # of this row, as in `_learn_stretch`
         forecast = known
         if self.forecaster == "vaw":
-            forecast = known / (1.0 + growth * leverage)[..., None]
+            forecast = known / column(1.0 + growth * leverage)
         return Met(z, direction, leverage, growth, known, forecast)
 
     def _teach_row(self, state, met, y, weight):
@@ -292,16 +292,16 @@ class RidgeRecursion(SumsOfRidge, MissesIntercept, WeightedRegressor):
         theta = state["theta"].reshape(*state["alpha"].shape, z.shape[-1], -1)
         root = math.sqrt(weight * growth)
         gain = 1.0 + root * root * leverage
-        scale = (root / np.sqrt(gain))[..., None]
+        scale = column(root / np.sqrt(gain))
         direction *= scale
         error = scale * (y - known)  # (..., q)
-        theta += direction[..., :, None] * error[..., None, :]
+        theta += direction[..., :, None] * _as_row(error)
         squares, b = state["squares"].reshape(error.shape), state["b"].reshape(theta.shape)
         if self.forgetting < 1.0:  # in the sums it is the past that fades
             squares *= self.forgetting
             b *= self.forgetting
         squares += np.square(error) / growth
-        b += z[..., None] * (weight * y)[..., None, :]
+        b += z[..., None] * _as_row(weight * y)
         state["mass"] = self.forgetting * state["mass"] + weight
         rows = (root * z)[..., None, :], direction[..., None, :]
         extreme = gain.item(gain.argmax()) > GAIN_LIMIT
@@ -549,6 +549,11 @@ class RidgeRecursion(SumsOfRidge, MissesIntercept, WeightedRegressor):
             shrunk = 1.0 + leverages
             forecasts /= shrunk if forecasts.ndim == shrunk.ndim else shrunk[..., None]
         return forecasts, leverages
+
+
+def _as_row(values):
+    """Return numbers (..., q) as rows (..., 1, q); a single one without axes, as `column` does."""
+    return values.reshape(()) if values.size == 1 else values[..., None, :]
 
 
 def _with_axis(y):

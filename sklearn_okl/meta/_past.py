@@ -23,6 +23,8 @@ class Past:
         Weights of the rows, if any were given.
     """
 
+    _is_never_written = True  # so copies of a state share it
+
     def __init__(self, X, y, window, length=0, weights=None):
         self._X, self._y, self._weights = X, y, weights
         self.window = window

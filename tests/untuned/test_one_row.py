@@ -431,6 +431,20 @@ def test_a_row_path_goes_on_over_births_and_with_a_model_that_begins_anew(asks):
     assert trials == {False, True}
 
 
+def test_a_row_path_goes_on_where_logarithms_begin():
+    """They opened matrices of the row that was in place, and the next one failed."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 5)), np.zeros(80)
+    for t in range(1, 80):  # rows have an order: the model goes on as it was
+        y[t] = 0.9 * y[t - 1] + X[t, 0] + 0.2 * rng.normal()
+    model = OnlineKernelRegressor(budget="balanced", random_state=0).fit(X[:5], y[:5])
+    expected = copy.deepcopy(model).prequential_predict(X[5:], y[5:])
+    with model.rows() as row:
+        told = [row.learn(x, target) for x, target in zip(X[5:], y[5:], strict=True)]
+    assert model._state["logarithms"]
+    np.testing.assert_allclose(told, expected, rtol=1e-7)
+
+
 def test_a_row_that_was_asked_for_is_given_to_one_thread():
     """Two that held it would write to the same arrays."""
     experts, states = SimpleNamespace(), [{}, {}]

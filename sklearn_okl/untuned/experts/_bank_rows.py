@@ -14,7 +14,7 @@ from weakref import ref
 import numpy as np
 
 from ...learners._ridge import GAIN_LIMIT
-from ._banks import frequencies_of, learner_of, n_heard
+from ._banks import frequencies_of, is_closed, learner_of, n_heard
 from ._draws import DRAWN
 
 _OF_EXPERTS = "theta", "b", "squares"  # of each bank, side by side in what is common
@@ -122,6 +122,8 @@ class BankRow:
         Whether the states may be written: their coefficients become views of common arrays.
     """
 
+    is_finite = True  # the latest row, and matrices that were made of it and of those before
+
     def __init__(self, layout, banks, is_own):
         self.layout, self.banks, self.held = layout, banks, _held(banks)
         # features, these times a root of weights, and what they are times P: of this row
@@ -158,18 +160,15 @@ class BankRow:
 
     @property
     def is_current(self):
-        """Whether nobody has put other arrays, or other maps, into the states meanwhile."""
-        return all(part[name] is held for part, name, held in self.held)
+        """Whether nobody has put other arrays, or maps, into the states, or opened them."""
+        now = [part[name] for part, name, _ in self.held]
+        are_there = all(map(is_, now, [held for *_, held in self.held]))
+        return are_there and all(map(is_closed, [bank["experts"] for bank in self.banks]))
 
     @property
-    def total(self):
-        """What coefficients and sums of all experts add up to: no number if one of them is none."""
-        return sum([np.add.reduce(part, axis=None).item() for part in self.common.values()])
-
-    @property
-    def is_finite(self):
-        """Whether the matrices are, and the rows since the latest ones."""
-        return all(bank["experts"]["inverse"].is_finite for bank in self.banks)
+    def written(self):
+        """Coefficients and sums of all experts, which a row writes."""
+        return list(self.common.values())
 
     def ask(self, inputs, steady):
         """Return the forecasts (E, q) of all experts for a row; changes nothing."""
@@ -220,6 +219,7 @@ class BankRow:
         if self.stops is None:
             self.stops = [_next_stop(bank) for bank in self.banks]
         is_finite = isfinite(np.add.reduce(self.rows) + np.add.reduce(self.directions))
+        self.is_finite = is_finite
         parts = zip(self.banks, of_rows, of_directions, strict=True)
         for i, (bank, *row) in enumerate(parts):
             state = bank["experts"]
@@ -229,19 +229,17 @@ class BankRow:
             extreme = are_extreme is not None and bool(are_extreme[layout.members[i]].any())
             if extreme or state["t"] >= self.stops[i]:
                 learner_of(bank)._commit(state, extreme)
+                self.is_finite = self.is_finite and state["inverse"].is_finite
                 self.stops[i] = _next_stop(bank)
 
 
 class PackedBankRow(BankRow):
     """The same of small models, of which coefficients are the solution of triangles."""
 
-    is_finite = True  # all there is are arrays
-
     @property
-    def total(self):
-        """The same of these, and of the triangles."""
-        parts = [*self.common.values(), *(bank["experts"]["sums"] for bank in self.banks)]
-        return np.add.reduce(np.concatenate(parts, axis=None)).item()
+    def written(self):
+        """The same, and the triangles."""
+        return super().written + [bank["experts"]["sums"] for bank in self.banks]
 
     def ask_in_turn(self, inputs, steady, limits, scale):
         """Return the forecasts (E, 1) of experts that hear each other, one a bank.

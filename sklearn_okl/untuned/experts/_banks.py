@@ -199,6 +199,17 @@ def learner_of(bank):
     return learner(bank["forgetting"], "packed" in bank)
 
 
+def close_bank(bank, grows):
+    """Let what is large in a bank be shared by copies of its state."""
+    if not is_closed(bank["experts"]):
+        learner_of(bank)._close(bank["experts"], grows)
+
+
+def is_closed(state):
+    """Tell whether what is large in a state of forecasters is shared with its copies, or packed."""
+    return "inverse" in state or "sums" in state
+
+
 @cache
 def learner(forgetting, packed=False):
     """Return the forecaster of banks that forget so, and keep triangles only if they are packed."""

@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from ..._linalg import are_all
 from ...aggregators import BOARegressor, _boas, _two_boas
 
 _USUAL = "usual", "past usual"
@@ -57,8 +58,10 @@ def teach_row(state, known, F, u, weight):
     if "usual" in state:
         most = iter([state["usual"][:, -2]])
         factors = factors * _two_boas.learn_usual_of_row(state, F, None, u, weight)[:, None]
-    bound = partial(_bound, iter([_are_apart(F)]), most)
-    _boas.teach_row(state, known, F, None, u[:, None], factors, bound)
+    apart, bound = _are_apart(F), None
+    if most is not None or not are_all(apart):
+        bound = partial(_bound, iter([apart]), most)
+    _boas.teach_row(state, known, F, None, u, factors, bound)
 
 
 def written(state):
@@ -80,7 +83,8 @@ def forget_target(state, j, share):
 
 def _are_apart(F):
     """Return whether forecasts F (..., 1 + n_sums) are not all the same."""
-    return (F[..., :1] != F).any(axis=-1)
+    differ = F[..., :1] != F
+    return np.logical_or.reduce(differ, axis=-1)
 
 
 def _bound(are_apart, most, regrets):

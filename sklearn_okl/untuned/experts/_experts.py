@@ -21,6 +21,7 @@ from ._banks import (
     MaskedFeatures,
     add_members,
     awake,
+    close_bank,
     each_array,
     forget_target,
     inputs_of,
@@ -290,7 +291,7 @@ class Experts:
     def close(self, state, grows=False):
         """Let large arrays be shared by copies of the state."""
         for bank in state["banks"].values():
-            learner_of(bank)._close(bank["experts"], grows)
+            close_bank(bank, grows)
         if self.budget.compact:
             self.kind.pack(state)
         for name in ("boosting", "logarithms"):
@@ -442,8 +443,7 @@ class Experts:
         tables = list(self._tables(state, ages, squared_units))
         if len(tables) == 1:
             return tables[0]
-        n, many = len(tables[0]["name"]), {}
-        many["target"] = np.repeat(np.arange(len(tables)), n)
+        many = {"target": np.repeat(np.arange(len(tables)), len(tables[0]["name"]))}
         return many | {
             name: np.concatenate([table[name] for table in tables]) for name in tables[0]
         }

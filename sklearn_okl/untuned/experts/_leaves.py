@@ -105,7 +105,7 @@ class Leaves:
         """
         if not len(places):
             return np.zeros((*F.shape[1:-1], len(F), self.n_lines))
-        return F[:, places] if F.ndim == 2 else np.moveaxis(F[..., places], 0, -2)
+        return F.take(places, axis=1) if F.ndim == 2 else np.moveaxis(F[..., places], 0, -2)
 
     def line(self, state):
         """Return which one of the lines trees are on: the first one sees lags, if any does."""
@@ -201,7 +201,8 @@ class Leaves:
 
     def _parts(self, state, bases):
         """Yield the places of kinds of which there are trees, their states, and what is added."""
-        for k, part in enumerate(state[kind] for kind in KINDS):
+        for k, kind in enumerate(KINDS):
+            part = state[kind]
             if part["trees"]:
                 yield k, (part, bases[..., part["line"]] if k else 0.0)
 
@@ -223,7 +224,8 @@ class Leaves:
         It has no gaps. And of trees of each kind there are the row as they see it, and in which
         leaves it is.
         """
-        F, met = np.full((self.n_targets, len(KINDS)), np.nan), []
+        F, met = np.empty((self.n_targets, len(KINDS))), []
+        F.fill(np.nan)
         for k, (part, of_base) in self._parts(state, bases):
             row, trees = X[0].take(part["columns"]), _trees(part)
             places = [steps.leaf_of(tree, row) for tree in trees]

@@ -147,8 +147,10 @@ class Neighbours(Corrector):
 
     def _kept(self, state, Z, weights=None):
         """Return rows (n, 1 + d + l + 1) after others, between their lengths in each view."""
-        first, last = self._lengths(state, Z, state["t"], weights)
-        return np.concatenate([first[:, None], Z, last[:, None]], axis=1)
+        kept = np.empty((len(Z), Z.shape[1] + 2))
+        kept[:, 0], kept[:, -1] = self._lengths(state, Z, state["t"], weights)
+        kept[:, 1:-1] = Z
+        return kept
 
     def _lengths(self, state, Z, t, weights):
         """Return the squared lengths (2, n) of rows after t others, in each view.
@@ -178,7 +180,7 @@ class Neighbours(Corrector):
         places = self._nearest(state, Z, known, scales)
         shares = self._shares(self._apart(rows, Z, places, known, scales))
         if len(scales) < len(views):  # both see the same
-            places, shares = (np.concatenate([part, part]) for part in (places, shares))
+            places, shares = np.concatenate([places, places]), np.concatenate([shares, shares])
         if weights is not None:
             shares *= weights.take(places)[:, :, None]
         return self.tell.corrected(base, shares, told.take(places, axis=0)), places
@@ -227,8 +229,9 @@ class Neighbours(Corrector):
 
     def _shares(self, distances):
         """Return weights (n_views, n, n_sizes, k) of neighbours at distances (n_views, n, k)."""
-        ends = np.sort(distances, axis=2).take(self.sizes, axis=2)
-        shares = distances[:, :, None] / ends[..., None]
+        ends = distances.copy()
+        ends.sort(axis=2)
+        shares = distances[:, :, None] / ends.take(self.sizes, axis=2)[..., None]
         np.subtract(1.0, shares, out=shares)
         return np.maximum(shares, 0.0, out=shares)
 

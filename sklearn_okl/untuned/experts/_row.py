@@ -10,11 +10,13 @@ from operator import is_
 
 import numpy as np
 
+from ..._linalg import column
 from ...aggregators._stacked_row import MixtureRow
 from ..rows._codes import codes_of
 from ..rows._input_row import InputRow
 from ..rows._inputs import Seen
 from ._bank_rows import BankRow, PackedBankRow, layout_of
+from ._banks import is_closed
 from ._experts import ages_of
 from ._leaves import TREES
 
@@ -43,9 +45,8 @@ class ExpertsRow:
             self.there[TREES] = self.trees
         self.lines = experts.lines(state)
         self.missing = ~self.there
-        self.silent = self.missing[None]
+        self.silent = np.tile(self.missing, (experts.kind.n_targets, 1))
         if self.has_leaves:
-            self.silent = np.tile(self.missing, (experts.kind.n_targets, 1))
             self.silent[:, TREES] |= ~experts.leaves.heard(state["leaves"]).T
         self.n_steps, self.steps = self.there.astype(int), self.there.astype(float)
         self.without_lags = layout.without_lags
@@ -53,9 +54,9 @@ class ExpertsRow:
         of_banks = PackedBankRow if experts.budget.compact else BankRow
         self.of_banks = of_banks(layout, banks, is_own)
         self.mixture = MixtureRow(experts.kind.mixture, state["mixture"], self.missing)
-        self.targets = np.arange(experts.kind.n_targets)
-        self.F = np.full((len(self.targets), len(self.there)), np.nan)
-        n_logs = experts.kind.n_taught - len(self.targets)
+        self.F = np.full((experts.kind.n_targets, len(self.there)), np.nan)
+        self.first = np.arange(len(self.F)) * len(self.there)  # of each target, in all of it
+        n_logs = experts.kind.n_taught - len(self.F)
         self.logs = np.full((n_logs, len(self.there)), np.nan)
         self.asked = self.found = None
         self.is_own = is_own
@@ -89,7 +90,7 @@ class ExpertsRow:
             and not experts.delay
             and bool(experts.kind.mixture.fadings)
             and InputRow.takes(experts.inputs, state["inputs"])
-            and all(_is_closed(bank["experts"]) for bank in state["banks"].values())
+            and all(is_closed(bank["experts"]) for bank in state["banks"].values())
         )
 
     def is_of(self, state):
@@ -109,7 +110,7 @@ class ExpertsRow:
         """Whether nobody but this row has learnt, beside or behind it."""
         state = self.state
         others = state.get("sizes"), state["former"]
-        return not any(others) and not any(state[name]["twin"] for name in ("anew", "beside"))
+        return not any(others) and not (state["anew"]["twin"] or state["beside"]["twin"])
 
     def is_finite(self, others):
         """Tell whether all that it writes is: of experts, their inputs and mixture, and others."""
@@ -125,8 +126,8 @@ class ExpertsRow:
             written += kind.cells.written(state["cells"])
         if state["near"]:
             written += kind.neighbours.written(state["near"])
-        written += self.inputs.written + self.mixture.written
-        total = np.add.reduce(np.concatenate(written, axis=None)).item() + self.of_banks.total
+        written += self.inputs.written + self.mixture.written + self.of_banks.written
+        total = np.add.reduce(np.concatenate(written, axis=None)).item()
         return isfinite(total) and are_finite
 
     def ask(self, X):
@@ -160,10 +161,10 @@ class ExpertsRow:
         np.copyto(F[:, places], known[:q], where=layout.there)
         np.copyto(self.logs[:, places], known[q:], where=layout.there)
         self.bases = experts.leaves.bases(F, self.lines)
-        burn_in = experts.constants.burn_in
-        ages = [min(age, burn_in) for age in ages_of(state)]
-        asleep = state["rounds"] < np.array(ages)[:, None]
-        asleep |= self.silent
+        burn_in, rounds = experts.constants.burn_in, state["rounds"]
+        asleep = self.silent.copy()
+        for of_target, age in zip(asleep, ages_of(state), strict=True):
+            of_target |= rounds < min(age, burn_in)
         self.heard = ~asleep
         if self.has_leaves:
             of_row = state["leaves"], self.Z, self.bases
@@ -193,7 +194,7 @@ class ExpertsRow:
     def teach(self, X, u, forecasts, weight, run):
         """Learn targets u (q,) of the row that was asked for last, and was forecast so."""
         state, F, experts = self.state, self.F, self.experts
-        t = experts.n_learnt(state)
+        t, target = experts.n_learnt(state), column(u)
         experts.encoder.learn(state["columns"], X, u[None])
         self.inputs.teach(u)
         taught = experts.kind.taught(state, u)
@@ -209,7 +210,7 @@ class ExpertsRow:
         if state["near"]:
             experts.kind.neighbours.teach_row(state["near"], self.of_near, u, weight)
         state["rounds"] += self.n_steps
-        squares = F - u[:, None]
+        squares = F - target
         squares *= squares
         np.copyto(squares, 0.0, where=self.missing)
         state["losses"] += squares if weight == 1.0 else weight * squares
@@ -227,10 +228,6 @@ class ExpertsRow:
         """Return what is seen of the row as a block of one."""
         (inputs, steady), walks, scales = self.seen
         return Seen(inputs[None], steady[None], walks[None], scales[None], None, np.zeros(1, bool))
-
-
-def _is_closed(state):
-    return "inverse" in state or "sums" in state
 
 
 def _awake(state):

@@ -65,7 +65,7 @@ def suspicion(states):
     And by how much larger than those of the targets' median, 0 if little: where a unit is a smaller
     one errors are no larger, but a constant does better.
     """
-    return tuple(max([state[name] for state in states]) for name in ASKED)
+    return max([state["suspect"] for state in states]), max([state["worse"] for state in states])
 
 
 def have_moved(states):

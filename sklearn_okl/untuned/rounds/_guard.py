@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..._linalg import column
 from ...base import _copied
 from ...meta._fits import takes_weights
 from ..experts._experts import ages_of
@@ -78,18 +79,18 @@ class Guard(NoGuard):
         of_twin = kept and kept["anew"]["twin"]
         trace, renews = vars(model).get("_trace"), not experts.budget.compact
         while low < len(y):
-            n = len(y) - low
+            n, t = len(y) - low, n_rows(state)
             if renews:
-                n = min(n, renewal.rounds_to_stop(anew, n_rows(state)))
-            beyond = renewal.beyond(anew, n_rows(state)) if renews else _blocks.NONE
+                n = min(n, renewal.rounds_to_stop(anew, t))
+            beyond = renewal.beyond(anew, t) if renews else _blocks.NONE
             rows = slice(low, low + n)
             of_rows = X[rows], Y[rows], None if weights is None else weights[rows]
-            t = n_rows(state)
-            said = [None if trace is None else [] for _ in range(2)]  # of both models
+            said = [None, None] if trace is None else [[], []]  # of both models
             found = [] if renews else None
             call = Call(run, kept, beyond, said[0], experts, found)
             part, faulty = model._learn_rounds(state, *of_rows, call)
-            of_rows = [_first(len(part), rows) for rows in of_rows]
+            if len(part) < n:
+                of_rows = [_first(len(part), rows) for rows in of_rows]
             if anew["twin"]:
                 beside = Call(run, of_twin, _blocks.NONE, said[1])
                 theirs, _ = model._learn_rounds(anew["twin"], *of_rows, beside)
@@ -288,8 +289,8 @@ class Guard(NoGuard):
             return forecasts[None][:0]
         weight = _weight_of_one(weights)
         row.teach(X, u, forecasts, weight, self.call.run)
-        references = row.F[row.targets, state["reference"]]
-        distances = np.fmin.reduce(np.abs(u[:, None] - experts), axis=-1)
+        references = row.F.take(row.first + state["reference"])
+        distances = np.fmin.reduce(np.abs(column(u) - experts), axis=-1)
         row_fence.remember_far(fence, guards, t, y[0], sizes, usual)
         of_experts = forecasts, references, distances
         moved = row_fence.learn_row(fence, guards, t, u, sizes, of_experts, after)
@@ -452,7 +453,8 @@ class Guard(NoGuard):
 
 def _decide(model, anew, state, call):
     """End a trial that is over, or begin one; tell if another model goes on, and if one begins."""
-    renewal, before, begins = model.constants.renewal, (dict(state), dict(anew)), True
+    renewal, begins = model.constants.renewal, True
+    before = (dict(state), dict(anew)) if model.label_delay else None
     is_other = bool(anew["twin"]) and renewal.has_won(anew, state)
     if is_other:
         begins = False
@@ -462,7 +464,8 @@ def _decide(model, anew, state, call):
         _begin_anew(model, anew, state, call.run, n)
     else:
         is_other, begins = _reordering.takes_place(model, anew, state, call.run), False
-    _heard.keep_former(model, state, anew, before, is_other)
+    if before is not None:
+        _heard.keep_former(model, state, anew, before, is_other)
     return is_other, begins
 
 

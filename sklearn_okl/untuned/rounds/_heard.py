@@ -41,13 +41,13 @@ def shares(model, state):
 def keep_former(model, state, anew, before, is_other):
     """Keep a state and its trial as they were `before` what was decided now, if any row needs it.
 
-    That is where another model goes on, or where the trial was heard that is over.
+    That is where labels are late, and another model goes on or the trial was heard that is over.
     """
     past, delay = before[1], model.label_delay
     is_over = past["twin"] and anew["twin"] is not past["twin"]
     if is_over and not is_other:
         is_other = any(model.constants.renewal.is_heard(past, ago) for ago in range(1, delay + 1))
-    if delay and is_other:
+    if is_other:
         anew["former"] = _copied(before[0] | {"anew": past})
         model._close(anew["former"])
 

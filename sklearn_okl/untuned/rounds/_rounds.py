@@ -138,7 +138,7 @@ class Rounds:
         return batch_model(self.trees, self._of_trees.boosted)
 
     def _experts(self):
-        estimator = self._batch_model()
+        estimator = self._batch_model() if self.trees is not False else None
         if estimator is None:
             return self._built(_without_trees(self._of_trees.kind, self._n_outputs))
         # not kept: an estimator may have been edited in place

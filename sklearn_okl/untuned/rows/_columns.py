@@ -12,6 +12,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils import assert_all_finite
 
+from ..._linalg import any_of
 from ..._validation import NAMES, is_lazy, with_nan
 from ...features._calendar import CalendarFeatures, _wall_time
 from ...features._columns import (
@@ -155,7 +156,7 @@ def asked(estimator, X, known):
 
 def put_aside(y):
     """Return targets with 0 for those that are missing, and which are (None if none is)."""
-    if type(y) is np.ndarray and y.dtype == np.float64 and not np.isnan(y).any():
+    if type(y) is np.ndarray and y.dtype == np.float64 and not any_of(np.isnan(y)):
         return y, None
     values = np.asarray(with_nan(y))
     try:

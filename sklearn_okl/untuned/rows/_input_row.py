@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 from scipy.special import ndtri
 
+from ..._linalg import any_of, are_all
 from ...features import _believed
 from ...features import _quantiles as quantiles
 from ...features._units import deviations, mean_and_variance
@@ -67,7 +68,7 @@ class InputRow:
     def _know(self, rows, targets):
         """Find what is known before a row, whatever it is."""
         self.sums = [np.concatenate([rows[name], targets[name]]) for name in _SUMS]
-        self.have_begun = bool(np.minimum.reduce(self.sums[0]) > 0.0)
+        self.have_begun = are_all(self.sums[0] > 0.0)
         means, variances = mean_and_variance(*self.sums)
         centers = means.copy()
         centers[: self.d] += rows["origin"]
@@ -110,7 +111,8 @@ class InputRow:
         last, count = self.state["lags"][:1], self.sums[0][self.d]
         steps = last / max(count - 1.0, 1.0)
         walks = np.concatenate([last, last + steps])[: self.inputs.n_walks]
-        return walks, np.where(scales > 0.0, scales, 1.0)
+        are_scales = scales > 0.0
+        return walks, scales if are_all(are_scales) else np.where(are_scales, scales, 1.0)
 
     def teach(self, u):
         """Learn the row that was looked at last, and its targets (q,)."""
@@ -152,8 +154,8 @@ class InputRow:
             self._begin_block(rows)
         (low, high), _ = self.limits
         row = x - rows["origin"]
-        self.is_far = np.logical_or.reduce(np.abs(x - rows["last"]) > self.far_steps)
-        return not np.logical_and.reduce((row >= low) & (row <= high))
+        self.is_far = any_of(np.abs(x - rows["last"]) > self.far_steps)
+        return not are_all((row >= low) & (row <= high))
 
     def _begin_block(self, rows):
         """Find what is the same for all rows of a block, which is kept from call to call."""
