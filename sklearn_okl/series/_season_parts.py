@@ -44,6 +44,17 @@ def add(said, parts, rows):
         said[low:high] += parts[part[low]][place[low] : place[low] + high - low]
 
 
+def of_next(parts, row, n):
+    """Return what a season adds (4, m, J, n) in the n rows from one on, a cycle of it at most."""
+    part, place = _place(parts, row)
+    added, low = np.empty((*parts[0].transpose(1, 3, 2, 0).shape[:-1], n)), 0
+    while low < n:
+        own = parts[part][place : place + n - low]
+        added[..., low : low + len(own)] = own.transpose(1, 3, 2, 0)
+        low, part, place = low + len(own), (part + 1) % len(parts), 0
+    return added
+
+
 def _place(parts, rows):
     """Return in which part rows are, and where in it."""
     length = sum(len(part) for part in parts)
