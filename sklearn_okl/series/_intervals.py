@@ -62,6 +62,8 @@ is larger by :math:`\sqrt{1 + 1 / n}`, as in Student's law: n are those of all s
 was forecast of a series that was hardly seen counts for less.
 """
 
+from itertools import pairwise
+
 import numpy as np
 from scipy.special import ndtri
 
@@ -149,7 +151,7 @@ def sizes(state, t, season):
 def factors(state):
     """Return how many times the size of errors intervals of all levels reach (levels, H, m)."""
     found = radii(state)
-    for below, own in zip(found, found[1:], strict=False):  # sooner than NumPy's accumulation
+    for below, own in pairwise(found):  # sooner than NumPy's accumulation
         np.maximum(below, own, out=own)
     return np.exp(found, out=found)
 

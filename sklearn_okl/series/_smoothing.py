@@ -168,9 +168,9 @@ def _mix_each_step(state, horizon, last, weights, found):
 
 
 def _added_by_seasons(state, steps):
-    """Return what each season adds (4, m, J, n) in a cycle of it at most, and where in it steps are.
+    """Return what each season adds (4, m, J, n) at some steps, and which n is each of them.
 
-    The cycle begins with the first of the steps.
+    It is a cycle of the season at most, from the first of the steps on.
     """
     n_steps, added = steps.stop - steps.start, []
     for of_season, length in zip(state["seasons"], state["lengths"].tolist(), strict=True):
@@ -220,7 +220,9 @@ def judge(state, errors, trust):
     `trust` (steps, m) is what an error counts for, over what it does in the long run.
     """
     known = np.isfinite(errors)
-    state["losses"] = _powers.faded(state["losses"], np.where(known, errors, 0.0), known * trust)
+    if not known.all():
+        errors, trust = np.where(known, errors, 0.0), known * trust
+    state["losses"] = _powers.faded(state["losses"], errors, trust)
 
 
 def learn(state, y, is_first):
