@@ -20,6 +20,11 @@ def split(phases):
     return np.split(phases, np.cumsum(sizes(len(phases)))[:-1])
 
 
+def length(parts):
+    """Return the phases of a season in parts."""
+    return sum(len(part) for part in parts)
+
+
 def of_row(parts, row):
     """Return what a season in parts (phases, 4, J, m) adds in a row (4, J, m)."""
     part, place = _place(parts, row)
@@ -57,5 +62,4 @@ def of_next(parts, row, n):
 
 def _place(parts, rows):
     """Return in which part rows are, and where in it."""
-    length = sum(len(part) for part in parts)
-    return divmod(rows % length, len(parts[0]))
+    return divmod(rows % length(parts), len(parts[0]))

@@ -173,7 +173,8 @@ def _added_by_seasons(state, steps):
     It is a cycle of the season at most, from the first of the steps on.
     """
     n_steps, added = steps.stop - steps.start, []
-    for of_season, length in zip(state["seasons"], state["lengths"].tolist(), strict=True):
+    for of_season in state["seasons"]:
+        length = _season_parts.length(of_season)
         own = _season_parts.of_next(of_season, state["t"] + steps.start, min(length, n_steps))
         added.append((own, np.arange(n_steps) % length))
     return added
