@@ -272,20 +272,20 @@ def inverse_spd(A, floor):
     ndarray of shape (..., D, D)
         Exactly symmetric.
     """
-    P = np.empty_like(A)
-    floors = np.broadcast_to(floor, A.shape[:-2])
-    lower = _lower(A.shape[-1]) > 0.0
-    for k in np.ndindex(A.shape[:-2]):  # rare, so LAPACK through SciPy, which does not stack
+    n = A.shape[-1]
+    lower, halves = _lower(n) > 0.0, np.empty((A.size // (n * n), n, n))
+    floors = np.broadcast_to(floor, A.shape[:-2]).ravel()
+    # rare, so LAPACK through SciPy, which does not stack
+    for k, matrix in enumerate(A.reshape(-1, n, n)):
         # the transpose of A is A, in the order that LAPACK takes without a copy of its own
-        factor, failed = dpotrf(A[k].T, lower=1, clean=0)
+        factor, failed = dpotrf(matrix.T, lower=1, clean=0)
         if not failed:
-            half, _ = dpotri(factor, lower=1, overwrite_c=1)
-            P[k] = np.where(lower, half, half.T)
+            halves[k] = dpotri(factor, lower=1, overwrite_c=1)[0]
         else:
-            values, vectors = np.linalg.eigh(A[k])
-            P[k] = vectors / np.maximum(values, floors[k]) @ vectors.T
-            P[k] = (P[k] + P[k].T) / 2
-    return P
+            values, vectors = np.linalg.eigh(matrix)
+            P = vectors / np.maximum(values, floors[k]) @ vectors.T
+            halves[k] = (P + P.T) / 2
+    return np.where(lower, halves, halves.swapaxes(-1, -2)).reshape(A.shape)
 
 
 def inverse_factors(A):

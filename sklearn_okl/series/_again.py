@@ -29,7 +29,8 @@ def snapshot(values, last, seasons, echoes):
     """
     beside = np.zeros((len(seasons) + 2, values.shape[1]))
     for k in np.flatnonzero(seasons == 0):
-        beside[k] = values[-MEANS[k % 3] :].mean(axis=0)
+        latest = values[-MEANS[k % 3] :]
+        beside[k] = latest.sum(axis=0) / len(latest)
     before = values[-1 - seasons[0]] if seasons[0] else beside[0]
     beside[-2] = (last - before) / (1.0 if seasons[0] else 2.0)
     if echoes[SELDOM]:
@@ -77,7 +78,8 @@ def _forecasts(values, last, known, ages, steps):
     found = np.where((rows == ends - 1)[..., None], last, found)
     if not (is_known := lengths > 0).all():
         instead = np.full((len(which), *beside.shape[:-2], beside.shape[-1]), np.nan)
-        instead[:n_seasons] = np.moveaxis(beside[..., :n_seasons, :], -2, 0)
+        own = beside[..., :n_seasons, :]
+        instead[:n_seasons] = own.transpose(1, 0, 2) if own.ndim > 2 else own
         instead = instead.reshape(len(which), -1, beside.shape[-1])
         found = np.where(is_known[..., None], found, instead)
     said = np.empty((n_experts(n_seasons), *found.shape[1:]))

@@ -111,13 +111,16 @@ def learn(state, Z, targets):
     recent["rows"][-1][place] = Z
     recent["gains"][-1][place] = _gains(state, Z)
     parts = zip(reversed(recent["rows"]), reversed(recent["gains"]), strict=True)
-    multiply = np.multiply if Z.shape[-2] == 1 else np.matmul
-    is_unknown, learnt = np.isnan(targets), np.empty_like(theta)
+    multiply, learnt = np.multiply if Z.shape[-2] == 1 else np.matmul, np.empty_like(theta)
+    is_unknown = np.isnan(targets)
+    has_unknown = is_unknown.any()
     # a part is still in the cache when it is changed
     for (rows, gains), (steps, past) in zip(parts, _latest(place, n, horizon), strict=False):
         before, after = theta[steps], learnt[steps]
-        errors = targets[steps] - rows[past] @ before.swapaxes(-1, -2)
-        errors[is_unknown[steps]] = 0.0
+        errors = rows[past] @ before.swapaxes(-1, -2)
+        np.subtract(targets[steps], errors, out=errors)
+        if has_unknown:
+            errors[is_unknown[steps]] = 0.0
         multiply(errors.swapaxes(-1, -2), gains[past], out=after)
         after += before
     state["theta"] = learnt
@@ -202,7 +205,11 @@ def _commit(state):
         sums = sums + (1.0 - forgetting**REFRESH) * state["alpha"] * np.eye(sums.shape[-1])
     else:
         is_due = is_due and V.shape[-2] and (t & (t - 1) == 0 or t % _REBUILD == 0)
-    P = inverse_spd(sums, state["alpha"]) if is_due else state["P"] - V.swapaxes(-1, -2) @ V
+    if is_due:
+        P = inverse_spd(sums, state["alpha"])
+    else:
+        P = V.swapaxes(-1, -2) @ V
+        np.subtract(state["P"], P, out=P)
     state["sums"], state["P"] = sums, P
     recent["tail"] = np.zeros_like(V)
 

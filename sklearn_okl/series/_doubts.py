@@ -132,13 +132,13 @@ def remember(doubts, t, values, row, is_doubted):
     cells = row[m:]
     doubts["columns"] = np.concatenate([doubts["columns"], cells[None]])[-N_ROWS:]
     stands = is_doubted & (doubts["n_suspect"] == _ALIKE) & ~_is_none(doubts, row)
-    for k in np.flatnonzero(stands):
+    for k in stands.nonzero()[0]:
         if _faults.lies_apart(row[k], _latest(doubts, values, k)):
             _take_for_none(doubts, k, row[k : k + 1])
         else:
             _take_for_value(doubts, k, row[k])
     most = is_doubted & is_same & _is_none(doubts, row) & (2 * doubts["n_faulty"] > t + 1)
-    for k in np.flatnonzero(most):  # what has come in most of all rows is what comes
+    for k in most.nonzero()[0]:  # what has come in most of all rows is what comes
         _take_for_value(doubts, k, row[k])
     if begins.any():
         for k in np.flatnonzero(begins & _come_evenly(doubts)):

@@ -68,8 +68,9 @@ def learn(state, y, issued):
 
     tells = known & (off != 0.0)
     n_far = state["n_far"] + tells
-    lasts = np.clip(errors / np.where(tells, off, np.inf), -1.0, 1.0)
-    share = np.clip(share + lasts / np.clip(n_far, 1.0, 2.0), 0.0, 1.0)
+    lasts = np.minimum(np.maximum(errors / np.where(tells, off, np.inf), -1.0), 1.0)
+    moved = share + lasts / np.minimum(np.maximum(n_far, 1.0), 2.0)
+    share = np.minimum(np.maximum(moved, 0.0), 1.0)
 
     is_far = known & (state["count"] >= _FEW) & (sizes > far)
     agrees = is_far & (np.abs(y - state["latest"]) <= far)

@@ -62,6 +62,8 @@ is larger by :math:`\sqrt{1 + 1 / n}`, as in Student's law: n are those of all s
 was forecast of a series that was hardly seen counts for less.
 """
 
+from itertools import pairwise
+
 import numpy as np
 from scipy.special import ndtri
 
@@ -138,20 +140,27 @@ def reaches(state, t, season):
 def sizes(state, t, season):
     """Return the size (H, m) that errors of the rows from t on have."""
     steps = np.arange(state["size"].shape[1])
-    relative = _relative(state["phases"][:, phases_of(t + steps, season), steps])
+    if season:
+        here = state["phases"][:, phases_of(t + steps, season), steps]
+    else:
+        here = state["phases"][:, 0]
+    relative = _relative(here)
     return usual(state) * _factor(state, season, relative)
 
 
 def factors(state):
     """Return how many times the size of errors intervals of all levels reach (levels, H, m)."""
-    return np.exp(np.maximum.accumulate(radii(state)))
+    found = radii(state)
+    for below, own in pairwise(found):  # sooner than NumPy's accumulation
+        np.maximum(below, own, out=own)
+    return np.exp(found, out=found)
 
 
 def usual(state):
     """Return the size (H, m) that errors have by now, and more where it is known of few of all."""
     (lately, always), _ = _sizes(state)
     share = (_POWER * _FADING ** np.arange(1.0, len(lately) + 1.0))[:, None]
-    n_known = state["weight"][1].sum(axis=-1, keepdims=True) + _EXPECTED
+    n_known = _of_all_series(state["weight"][1]) + _EXPECTED
     return lately**share * always ** (1.0 - share) * np.sqrt(1.0 + _VARIANCE / n_known)
 
 
@@ -253,11 +262,12 @@ def learn(state, t, season, errors, issued, trust=1.0):
 def _with_misses(power, missed, lately, relative):
     """Return the power (2, H, m) that has heard of misses times reaches (levels, H, m)."""
     known = lately > 0.0
-    of_levels = np.where(known, missed.mean(axis=0), 0.0) / np.where(known, lately, 1.0)
+    mean = missed.sum(axis=0) / len(missed)
+    of_levels = np.where(known, mean, 0.0) / np.where(known, lately, 1.0)
     slopes = of_levels * np.log(relative)
     squares = power[1] + slopes**2
     moved = power[0] + _POWER_RATE * slopes / np.sqrt(squares)
-    return np.stack([np.clip(moved, 0.0, 1.0), squares])
+    return np.array([np.minimum(np.maximum(moved, 0.0), 1.0), squares])
 
 
 def _with_errors(phases, season, errors, lately, few):
@@ -267,13 +277,13 @@ def _with_errors(phases, season, errors, lately, few):
     """
     known = np.isfinite(errors) & (lately > 0.0)
     size, expected = np.where(known, np.abs(errors), 0.0), np.where(known, lately, 0.0)
-    n, total = (sums.sum(axis=-1, keepdims=True) for sums in (known, expected))
-    shared = np.minimum(size, _LARGEST * expected).sum(axis=-1, keepdims=True)
+    n, total = _of_all_series(known), _of_all_series(expected)
+    shared = _of_all_series(np.minimum(size, _LARGEST * expected))
     shared = shared / np.where(total > 0.0, total, 1.0)
     relative = (1.0 - few) * size / np.where(known, lately, 1.0) + few * shared
     heard = (1.0 - few) * known + few * (n > 0)
     fading = _PHASE_FADING ** (heard if season else heard + few * np.maximum(n - 1.0, 0.0))
-    return np.maximum(fading, _FASTEST) * phases + np.stack([relative, heard])
+    return np.maximum(fading, _FASTEST) * phases + np.array([relative, heard])
 
 
 def judge(state, errors, issued):
@@ -283,7 +293,7 @@ def judge(state, errors, issued):
 
 def hear(state, missed, n_judged):
     """Let radii hear what missed (levels, H, m), as `misses` tells it."""
-    shared = missed.sum(axis=-1, keepdims=True) / np.maximum(n_judged, 1)
+    shared = _of_all_series(missed) / np.maximum(n_judged, 1)
     radius = state["radius"] + _RATE * missed + _SHARED_RATE * shared
     state["radius"] = np.maximum(radius, _LEAST[:, None, None])
     change = np.where(n_judged > 0, shared - state["misses"], 0.0)
@@ -295,6 +305,11 @@ def misses(errors, issued):
     judged = np.isfinite(errors) & (issued >= 0.0)
     missed = (np.abs(errors) > issued) - (1.0 - LEVELS)[:, None, None]
     return np.where(judged, missed, 0.0), judged.sum(axis=-1, keepdims=True)
+
+
+def _of_all_series(numbers):
+    """Return sums over series (..., 1): a product, as NumPy's along a short axis take longer."""
+    return numbers @ np.ones((numbers.shape[-1], 1))
 
 
 def measure(state, errors, factor, trust=1.0):

@@ -67,8 +67,8 @@ def drawn(state, voters, slot):
     np.maximum(off, -_NEAR, out=off)
     np.minimum(off, _NEAR, out=off)
     found[0], found[1] = np.einsum("km,khm->hm", shares, off), off[0]
-    counts = _coefficients(state["medians"], len(middle))
-    found[2] = usual * (counts[:, None] * found[:N_DRAWN]).sum(axis=0)
+    first, second = _coefficients(state["medians"], len(middle))
+    found[2] = usual * (first * found[0] + second * found[1])
     return found
 
 
@@ -87,12 +87,12 @@ def _coefficients(state, horizon):
     """Return what the two count for (2, m)."""
     sums, moments = state["sums"], state["moments"]
     if sums.shape[1] > 1:
-        sums = sums + _COMMON * sums.mean(axis=1, keepdims=True)
-        moments = moments + _COMMON * moments.mean(axis=1, keepdims=True)
+        of_each = np.full((sums.shape[1], 1), _COMMON / sums.shape[1])
+        sums, moments = sums + sums @ of_each, moments + moments @ of_each
     ridge = _RIDGE * (_FIRST + _OVERLAP * horizon)
     first, both, second = sums[0] + ridge, sums[1], sums[2] + ridge
     known = second * moments[0] - both * moments[1], first * moments[1] - both * moments[0]
-    return np.stack(known) / (first * second - both**2)
+    return np.array(known) / (first * second - both**2)
 
 
 def learn(state, usual, issued, errors):
@@ -103,11 +103,12 @@ def learn(state, usual, issued, errors):
     known = np.isfinite(errors) & (usual > 0.0)
     if not known.any():
         return
-    errors, off = np.where(known, (errors, issued[2]), 0.0) / np.where(known, usual, 1.0)
+    unit = np.where(known, usual, np.inf)
+    errors, off = np.where(known, errors, 0.0) / unit, issued[2] / unit
     counts = known / (len(errors) * np.maximum(np.abs(errors - off), _LEAST))
     first, second = counts * issued[0], counts * issued[1]
-    new = [(first * issued[0]), (first * issued[1]), (second * issued[1])]
+    new = np.array([first * issued[0], first * issued[1], second * issued[1]]).sum(axis=1)
     left = np.where(known.any(axis=0), _FADING, 1.0)
-    state["sums"] = left * state["sums"] + np.stack([one.sum(axis=0) for one in new])
-    told = [(first * errors).sum(axis=0), (second * errors).sum(axis=0)]
-    state["moments"] = left * state["moments"] + np.stack(told)
+    state["sums"] = left * state["sums"] + new
+    told = np.array([first * errors, second * errors]).sum(axis=1)
+    state["moments"] = left * state["moments"] + told

@@ -51,6 +51,7 @@ _N_EXPECTED = 16.0  # targets that this counts for, about as many as there are c
 _LATELY = 0.8  # fading of the least squared errors that tell whether errors have become smaller
 _SMALLER = 32.0  # times that they are to be smaller: as after 15 rows of next to nothing
 _MOST = 250.0  # rows that one counts as then at most: half of what is known is from it
+_TINY = np.finfo(float).tiny
 _FEW = 0.05  # weight below which nobody knows what errors are usually
 BLOCK = 8  # rounds between two changes of an inverse
 _REFRESH = 64  # rounds between two inversions of their exact sums
@@ -104,7 +105,8 @@ def mean_of_heard(weights, F):
     """Return the weighted mean (H, m) of forecasts (E, H, m), NaN of those that are silent."""
     is_silent = np.isnan(F)
     weights = np.where(is_silent, 0.0, weights)
-    return (weights * np.where(is_silent, 0.0, F)).sum(axis=0) / weights.sum(axis=0)
+    heard = np.where(is_silent, 0.0, F)
+    return np.einsum("ehm,ehm->hm", weights, heard) / weights.sum(axis=0)
 
 
 def root_mean_square(state):
@@ -123,9 +125,9 @@ def forecasts(state, F, weights=None):
     """
     mixed = np.empty((N_MIXTURES, *F.shape[1:]))
     weights, F = _heard(weights_by_powers(state) if weights is None else weights, F)
-    mixed[0] = (weights * F).sum(axis=0)
+    mixed[0] = np.einsum("ehm,ehm->hm", weights, F)
     mixed[1:-1] = _stacked(mixed[0], state["theta"], F)
-    mixed[-1] = (_shares(state) * mixed[:-1]).sum(axis=0)
+    mixed[-1] = np.einsum("khm,khm->hm", _shares(state), mixed[:-1])
     return mixed
 
 
@@ -162,7 +164,7 @@ def _heard(weights, F):
         return weights, F
     weights = np.where(is_silent, 0.0, weights)
     weights /= weights.sum(axis=0)
-    mean = (weights * np.where(is_silent, 0.0, F)).sum(axis=0)
+    mean = np.einsum("ehm,ehm->hm", weights, np.where(is_silent, 0.0, F))
     return weights, np.where(is_silent, mean, F)
 
 
@@ -192,8 +194,9 @@ def learn(state, t, F, mixtures, y, trust=1.0):
     """
     known = np.isfinite(y)
     F = np.where(np.isnan(F), mixtures[0], F)
-    F, y = np.where(known, F, 0.0), np.where(known, y, 0.0)
-    mixtures = np.where(known, mixtures, 0.0)
+    if not known.all():
+        F, y = np.where(known, F, 0.0), np.where(known, y, 0.0)
+        mixtures = np.where(known, mixtures, 0.0)
     unit = np.sqrt((state["mixed"][0] + _FLOOR) / (state["weight"] + _FLOOR))
     missed = F - y
     counts = known * trust
@@ -208,8 +211,9 @@ def learn(state, t, F, mixtures, y, trust=1.0):
         return _shared_stacks.learn(state, deviations, errors, known, FORGETTING)
     theta = state["theta"]
     gains = _gains(state, t, deviations, known)
-    errors = errors - (deviations * theta).sum(axis=1)
-    state["theta"] = theta + gains * errors[:, None]
+    errors = errors - np.einsum("ehm,sehm->shm", deviations, theta)
+    gains *= errors[:, None]
+    state["theta"] = np.add(theta, gains, out=gains)
     if t % _REFRESH == _REFRESH - 1:
         _commit(state)
 
@@ -217,23 +221,26 @@ def learn(state, t, F, mixtures, y, trust=1.0):
 def _gains(state, t, deviations, known):
     """Return the gains (2, E, H, m) of deviations (E, H, m), and bring these into the inverse."""
     recent, filled = state["recent"], t % BLOCK
-    rows, V = np.ascontiguousarray(np.moveaxis(deviations, 0, -1)), recent["tail"][:, :filled]
-    directions = np.ascontiguousarray(np.moveaxis(state["P"] @ rows[..., None], -2, 1)[..., 0])
+    rows, tail = np.ascontiguousarray(deviations.transpose(1, 2, 0)), recent["tail"]
+    directions = (state["P"] @ rows[..., None])[..., 0].transpose(0, 3, 1, 2)
+    directions = np.ascontiguousarray(directions)
     if filled:
+        V = tail[:, :filled]
         along = np.einsum("skehm,ehm->skhm", V, deviations)
         directions -= np.einsum("skehm,skhm->sehm", V, along)
     noise = FORGETTING[:, None, None] ** (state["known"] + 1.0)
-    scale = noise + (directions * deviations).sum(axis=1)  # a round without target is none
-    np.divide(directions, np.sqrt(scale)[:, None], out=recent["tail"][:, filled])
+    # a round without target is none
+    scale = noise + np.einsum("sehm,ehm->shm", directions, deviations)
+    np.divide(directions, np.sqrt(scale)[:, None], out=tail[:, filled])
     recent["deviations"][t % _REFRESH] = rows
     recent["before"][t % _REFRESH] = state["known"]
     state["known"] = state["known"] + known
     if filled == BLOCK - 1:
-        V = np.ascontiguousarray(np.moveaxis(recent["tail"], (1, 2), (-2, -1)))
+        V = np.ascontiguousarray(tail.transpose(0, 3, 4, 1, 2))
         change = V.swapaxes(-1, -2) @ V
         state["P"] = np.subtract(state["P"], change, out=change)
-        recent["tail"] = np.zeros_like(recent["tail"])
-    return directions / scale[:, None]
+        recent["tail"] = np.zeros_like(tail)
+    return np.divide(directions, scale[:, None], out=directions)
 
 
 def _times(state, missed, counts):
@@ -244,10 +251,10 @@ def _times(state, missed, counts):
     heard = (counts > 0.0) & (least > 0.0)
     moved = lately + (1.0 - _LATELY) * heard * (least - lately)
     lately = np.where(state["weight"] < _FEW, usual, np.minimum(moved, usual))
-    smaller = usual / np.maximum(_SMALLER * lately, np.finfo(float).tiny)
-    times = np.clip(smaller, 1.0, _MOST)
+    smaller = usual / np.maximum(_SMALLER * lately, _TINY)
+    times = np.minimum(np.maximum(smaller, 1.0), _MOST)
     faded = faded + (1.0 - _powers.FADING) * counts * times * (least - faded)
-    state["least"] = np.stack([lately, faded])
+    state["least"] = np.array([lately, faded])
     return times
 
 

@@ -1,5 +1,6 @@
 """What a forecaster is made of: numbers that its parameters and the first call settle for good."""
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -70,7 +71,7 @@ class Plan(NamedTuple):
     @property
     def waiting(self):
         """Numbers of the experts whose forecasts wait for their rows: others' are told again."""
-        return np.r_[: len(self.experts), self.of_banks : self.of_votes + 1]
+        return _waiting(len(self.experts), self.of_banks, self.of_votes)
 
     @property
     def n_views(self):
@@ -113,6 +114,11 @@ class Plan(NamedTuple):
     def n_common(self):
         """Features that all experts see beside their windows."""
         return self.n_phases + self.n_now
+
+
+@cache
+def _waiting(n_ridges, of_banks, of_votes):
+    return np.r_[:n_ridges, of_banks : of_votes + 1]
 
 
 def plan(model, n_series, n_calendar, n_ahead, n_now, cycles=()):

@@ -28,7 +28,10 @@ def faded(means, errors, counts):
 
 def squares(errors):
     """Return squared errors as they count."""
-    return np.square(np.clip(errors, -_LARGEST, _LARGEST))
+    found = np.maximum(errors, -_LARGEST)
+    np.minimum(found, _LARGEST, out=found)
+    found *= found
+    return found
 
 
 def weights(errors):

@@ -358,7 +358,7 @@ def _take_back(plan, state, issued, y, is_still):
     the first of these rows, which the origin after it believed.
     """
     raw = state["views"][RAW]
-    for k in np.flatnonzero(is_still):
+    for k in is_still.nonzero()[0]:
         if y[k] == raw["values"][-1, k]:  # so the row before was none, and was believed
             for view in state["views"]:
                 _views.take_back(view, k)

@@ -20,6 +20,11 @@ def split(phases):
     return np.split(phases, np.cumsum(sizes(len(phases)))[:-1])
 
 
+def length(parts):
+    """Return the phases of a season in parts."""
+    return sum(len(part) for part in parts)
+
+
 def of_row(parts, row):
     """Return what a season in parts (phases, 4, J, m) adds in a row (4, J, m)."""
     part, place = _place(parts, row)
@@ -44,7 +49,17 @@ def add(said, parts, rows):
         said[low:high] += parts[part[low]][place[low] : place[low] + high - low]
 
 
+def of_next(parts, row, n):
+    """Return what a season adds (4, m, J, n) in the n rows from one on, a cycle of it at most."""
+    part, place = _place(parts, row)
+    added, low = np.empty((*parts[0].transpose(1, 3, 2, 0).shape[:-1], n)), 0
+    while low < n:
+        own = parts[part][place : place + n - low]
+        added[..., low : low + len(own)] = own.transpose(1, 3, 2, 0)
+        low, part, place = low + len(own), (part + 1) % len(parts), 0
+    return added
+
+
 def _place(parts, rows):
     """Return in which part rows are, and where in it."""
-    length = sum(len(part) for part in parts)
-    return divmod(rows % length, len(parts[0]))
+    return divmod(rows % length(parts), len(parts[0]))

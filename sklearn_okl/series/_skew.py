@@ -101,7 +101,7 @@ def learn(state, came, before):
     odds = state["odds"] + _means(horizon) @ said / _overlapping(horizon)
     of_two = (1.0 - _SHARE) * expit(odds) + _SHARE * _DOUBT
     state["odds"] = np.log(of_two / (1.0 - of_two))
-    state["counts"] = _with(state["counts"], np.stack([came, before]))
+    state["counts"] = _with(state["counts"], np.array([came, before]))
 
 
 def sides(state, horizon):
@@ -187,11 +187,13 @@ def _lent(counts, horizon):
     """Return laws (bins, groups, m): of few errors with the law of all series, and a Gaussian."""
     overlap = _overlapping(horizon)
     # series that err together say less than as many that do not
-    of_all = counts.sum(axis=-1, keepdims=True) / np.sqrt(counts.shape[-1])
-    lent = _LENT + overlap
-    of_all = of_all + (_OF_GAUSSIAN + overlap) * _gaussian()
-    laws = counts + lent * (of_all / of_all.sum(axis=0))
-    return laws / laws.sum(axis=0)
+    m = counts.shape[-1]
+    of_all = counts @ np.full((m, 1), 1.0 / np.sqrt(m))
+    of_all += (_OF_GAUSSIAN + overlap) * _gaussian()
+    of_all *= (_LENT + overlap) / of_all.sum(axis=0)
+    laws = counts + of_all
+    laws /= laws.sum(axis=0)
+    return laws
 
 
 def _with(counts, came):
@@ -203,7 +205,8 @@ def _with(counts, came):
     places = (of_bins * n_groups + groups) * m + np.arange(m)
     new = np.bincount(places.ravel(), (heard * shares).ravel(), counts.size).reshape(counts.shape)
     left = 1.0 - (1.0 - _FADING) * new.sum(axis=1, keepdims=True)
-    return counts * left + new
+    new += counts * left
+    return new
 
 
 def _quantiles(law, levels, first):

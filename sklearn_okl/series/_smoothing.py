@@ -100,9 +100,21 @@ def _tell_logs(state, said, last):
     which = np.flatnonzero(state["has_logs"])
     if len(which):
         which = slice(None) if len(which) == len(last) else which  # all at once, without copies
-        now = np.maximum(last, state["least"])[which]
-        change = np.clip(said[..., which] - np.log(now), -_FARTHEST, _FARTHEST)
-        said[..., which] = now * np.exp(change)  # of a constant exactly that
+        said[..., which] = _of_logs(said[..., which], _not_below_least(state, last, which))
+
+
+def _of_logs(said, now):
+    """Return the values of logarithms, of a constant exactly what it is now."""
+    said = said - np.log(now)
+    np.minimum(np.maximum(said, -_FARTHEST, out=said), _FARTHEST, out=said)
+    np.exp(said, out=said)
+    said *= now
+    return said
+
+
+def _not_below_least(state, last, which):
+    """Return the latest values of some series, the least so far of what was filled in below it."""
+    return np.maximum(last, state["least"])[which]
 
 
 def mixed(state, horizon, last):
@@ -111,55 +123,75 @@ def mixed(state, horizon, last):
     But for logarithms they are sums, the parts of which are weighted one by one: levels, slopes and
     what lasts at the steps that are judged, seasons at each.
     """
-    weights, shares = _weights(state), _smoothing_rates.shares(horizon)
+    weights = np.ascontiguousarray(_weights(state).transpose(0, 3, 2, 1))  # (4, m, steps, J)
     # weights sum to one: of differences to the latest value nothing is lost in rounding
-    found = shares @ _weighted(weights, state["level"] - last)
-    for is_so, lasting in _smoothing_rates.lasting_alike(horizon):
-        found += lasting * (shares @ _weighted(weights, is_so * state["error"]))
-    for is_so, leads in _smoothing_rates.sloping_alike(horizon):
-        slopes = _weighted(weights[WITH_SLOPES], is_so * state["slope"])
-        found[WITH_SLOPES] += leads * (shares @ slopes)
+    said = weights @ _parts_without_seasons(state, last).swapaxes(-1, -2)
+    leads = _smoothing_rates.leads(horizon)
+    found = (said.reshape(-1, leads.shape[1]) @ leads.T).reshape(N_BANKS, -1, horizon)
     if state["seasons"] or state["has_logs"].any():
         _mix_each_step(state, horizon, last, weights, found)
-    return last + found
+    return last + found.swapaxes(1, 2)
+
+
+def _parts_without_seasons(state, last):
+    """Return what members begin with (4, m, parts, J): of what lasts a part for each rate."""
+    lasting, sloping = _smoothing_rates.lasting_alike(), _smoothing_rates.sloping_alike()
+    error, slope = state["error"].swapaxes(1, 2), state["slope"].swapaxes(1, 2)
+    n_banks, m, n_members = error.shape
+    first = 1 + lasting.shape[2]  # of the slopes
+    parts = np.zeros((n_banks, m, first + sloping.shape[2], n_members))
+    parts[:, :, 0] = (state["level"] - last).swapaxes(1, 2)
+    np.multiply(error[:, :, None], lasting, out=parts[:, :, 1:first])
+    np.multiply(slope[:, :, None], sloping, out=parts[WITH_SLOPES, :, first:])
+    return parts
 
 
 def _mix_each_step(state, horizon, last, weights, found):
-    """Add to mixed differences to the latest value (4, H, m) what is weighted at each step.
+    """Add to mixed differences to the latest value (4, m, H) what is weighted at each step.
 
     Some steps at a time: those of all members together would not stay in the cache.
     """
-    n_steps = max(_AT_A_TIME // weights[:, :, 0].size, 1)
+    n_steps = max(_AT_A_TIME // state["level"].size, 1)
     which, shares = np.flatnonzero(state["has_logs"]), _smoothing_rates.shares(horizon)
-    room = np.empty((2, min(n_steps, horizon), *state["level"].shape))
-    at_judged = np.moveaxis(weights, 2, 0).reshape(weights.shape[2], -1)
     for low in range(0, horizon, n_steps):
         steps = slice(low, min(low + n_steps, horizon))
-        own, added = room[:, : steps.stop - low]
-        np.matmul(shares[steps], at_judged, out=own.reshape(len(own), -1))
-        added[...] = 0.0
-        for of_season in state["seasons"]:
-            _season_parts.add(added, of_season, state["t"] + np.arange(steps.start, steps.stop))
-        found[:, steps] += np.einsum("hbjm,hbjm->bhm", own, added)
+        added = _added_by_seasons(state, steps)
+        if added:
+            said = sum(np.take(weights @ own, again, axis=-1) for own, again in added)
+            found[..., steps] += np.einsum("hs,bmsh->bmh", shares[steps], said)
         if len(which):
-            said = added[:, LOGS].swapaxes(0, 1)
-            said += (
-                _smoothing_rates.lasting(horizon)[LOGS, :, steps] * state["error"][LOGS, :, None]
-            )
-            said += state["level"][LOGS, :, None]
-            leads = _smoothing_rates.sloping(horizon)[LOGS - SLOPED, :, steps]
-            said += leads * state["slope"][LOGS - SLOPED, :, None]
-            _tell_logs(state, said, last)
-            said -= last
-            own = own[:, LOGS].swapaxes(0, 1)
-            found[LOGS, steps][..., which] = _weighted(own, said)[..., which]
+            added = sum(np.take(own[LOGS, which], again, axis=-1) for own, again in added)
+            said = added + _logs_without_seasons(state, which, steps, horizon)
+            now = _not_below_least(state, last, which)[:, None, None]
+            said = weights[LOGS, which] @ (_of_logs(said, now) - last[which, None, None])
+            found[LOGS, which, steps] = np.einsum("hs,msh->mh", shares[steps], said)
 
 
-def _weighted(weights, numbers):
-    """Return sums over members of weights (..., J, h, m) times numbers, of each h or of none."""
-    if numbers.ndim < weights.ndim:
-        return np.einsum("bjhm,bjm->bhm", weights, numbers)
-    return np.einsum("...jhm,...jhm->...hm", weights, numbers)
+def _added_by_seasons(state, steps):
+    """Return what each season adds (4, m, J, n) at some steps, and which n is each of them.
+
+    It is a cycle of the season at most, from the first of the steps on.
+    """
+    n_steps, added = steps.stop - steps.start, []
+    for of_season in state["seasons"]:
+        length = _season_parts.length(of_season)
+        own = _season_parts.of_next(of_season, state["t"] + steps.start, min(length, n_steps))
+        added.append((own, np.arange(n_steps) % length))
+    return added
+
+
+def _logs_without_seasons(state, which, steps, horizon):
+    """Return the logarithms (n, J, h) that some series have at some steps but for seasons."""
+    lasting = _smoothing_rates.lasting(horizon)[LOGS, :, steps, 0]
+    leads = _smoothing_rates.sloping(horizon)[LOGS - SLOPED, :, steps, 0]
+    slope, error, level = (
+        own[:, which].T[..., None]
+        for own in (state["slope"][LOGS - SLOPED], state["error"][LOGS], state["level"][LOGS])
+    )
+    said = lasting * error
+    said += level
+    said += leads * slope
+    return said
 
 
 def _weights(state):
@@ -189,7 +221,9 @@ def judge(state, errors, trust):
     `trust` (steps, m) is what an error counts for, over what it does in the long run.
     """
     known = np.isfinite(errors)
-    state["losses"] = _powers.faded(state["losses"], np.where(known, errors, 0.0), known * trust)
+    if not known.all():
+        errors, trust = np.where(known, errors, 0.0), known * trust
+    state["losses"] = _powers.faded(state["losses"], errors, trust)
 
 
 def learn(state, y, is_first):

@@ -55,20 +55,33 @@ def sloping(horizon):
 
 
 @cache
-def lasting_alike(horizon):
-    """Return pairs: which members (4, J, 1) share a rate, and what is left by it (H, 1)."""
-    return _alike(RATES[..., 2], lasting(horizon))
+def leads(horizon):
+    """Return what parts of members count for (H, steps x parts) at each step, times its shares.
+
+    The parts are the level, then errors and slopes by rates as `lasting_alike` and `sloping_alike`.
+    """
+    parts = [np.ones(horizon)]
+    for alike, each in (lasting_alike(), lasting(horizon)), (sloping_alike(), sloping(horizon)):
+        for is_so in alike[:, 0].swapaxes(0, 1):  # of a rate
+            parts.append(each[tuple(np.argwhere(is_so)[0])][:, 0])
+    return (shares(horizon)[:, :, None] * np.stack(parts, 1)[:, None]).reshape(horizon, -1)
 
 
 @cache
-def sloping_alike(horizon):
-    """Return pairs: which members (2, J, 1) are damped alike, and how far slopes lead (H, 1)."""
-    return _alike(RATES[WITH_SLOPES, :, 4], sloping(horizon))
+def lasting_alike():
+    """Return which members (4, 1, rates, J) share a rate of errors."""
+    return _alike(RATES[..., 2])
 
 
-def _alike(rates, each):
-    first = [np.argwhere(rates == rate)[0] for rate in np.unique(rates) if rate > 0.0]
-    return [((rates == rates[b, j])[..., None], each[b, j]) for b, j in first]
+@cache
+def sloping_alike():
+    """Return which members (2, 1, rates, J) have slopes that are damped alike."""
+    return _alike(RATES[WITH_SLOPES, :, 4])
+
+
+def _alike(rates):
+    each = np.unique(rates[rates > 0.0])
+    return (rates[:, None, None] == each[:, None]).astype(float)
 
 
 @cache

@@ -190,7 +190,7 @@ def as_learnt(state, doubts, values, forecasts, believed):
     is_value = values == believed
     is_beyond &= ~is_value
     agrees, is_alike = np.abs(values - doubts["last"]) <= far, values == doubts["last"]
-    for k in np.flatnonzero(is_alike):
+    for k in is_alike.nonzero()[0]:
         is_alike[k] = _faults.seldom_repeat(_latest(state, k), values[k])
     n = np.where(is_known, (doubts["n"] + ~is_alike) * is_beyond, doubts["n"])
     n_alike = np.where(is_known, (doubts["n_alike"] + 1) * is_alike, doubts["n_alike"])
@@ -198,13 +198,13 @@ def as_learnt(state, doubts, values, forecasts, believed):
     n_agreeing = np.where(is_known, n_agreeing, doubts["n_agreeing"])
     is_level = is_beyond & (n_agreeing >= BELIEVED)
     is_doubtful = np.zeros(len(values), dtype=bool)
-    for k in np.flatnonzero(is_level & (n_agreeing < _BELIEVED_AT_LAST)):
+    for k in (is_level & (n_agreeing < _BELIEVED_AT_LAST)).nonzero()[0]:
         others = _latest(state, k)
         others = others[(others >= low[k]) & (others <= high[k])]
         is_doubtful[k] = _faults.lies_across(values[k], others)
     is_level &= ~is_doubtful
     is_enough = n_alike >= _BELIEVED_AT_LAST
-    for k in np.flatnonzero(is_beyond & is_enough & (n_alike <= state["count"])):
+    for k in (is_beyond & is_enough & (n_alike <= state["count"])).nonzero()[0]:
         others = _latest(state, k)
         others = others[others != values[k]]  # of columns they are as they came
         is_enough[k] = not len(others) or not _faults.lies_beyond(values[k], others)
@@ -212,7 +212,8 @@ def as_learnt(state, doubts, values, forecasts, believed):
     is_believed = is_level | (is_beyond & is_enough)
     is_new = is_level & (np.abs(values - state["mean"]) <= _FARTHEST / FENCE * far)
     is_new &= (low <= forecasts) & (forecasts <= high)
-    learnt = np.where(is_new | is_value, values, np.clip(values, low, high))
+    within = np.minimum(np.maximum(values, low), high)
+    learnt = np.where(is_new | is_value, values, within)
     doubts = {
         "n": n * ~is_new,
         "n_agreeing": n_agreeing * ~is_new,
@@ -224,9 +225,11 @@ def as_learnt(state, doubts, values, forecasts, believed):
 
 def _stands_still(state, doubted, values, far):
     """Tell which values (m,) are the very number before, far from the mean, where few ever are."""
-    still = (values == state["values"][-1:]).any(axis=0) | (values == doubted)
+    still = values == doubted
+    if len(state["values"]):
+        still |= values == state["values"][-1]
     still &= (np.abs(values - state["mean"]) > _STILL * far) & (values != 0.0)
-    for k in np.flatnonzero(still):
+    for k in still.nonzero()[0]:
         still[k] = _faults.seldom_repeat(_latest(state, k), values[k])
     return still
 
@@ -274,10 +277,10 @@ def push(state, values, filled, kept=None):
     first = known & ~started(state)
     state["first"] = np.where(first & state["is_same"], values, state["first"])
     state["count"] = state["count"] + known
-    share = known / np.clip(state["count"], 1.0, _MEMORY)
+    share = known / np.minimum(np.maximum(state["count"], 1.0), _MEMORY)
     size = np.where(known & ~first, np.abs(kept - state["kept"][-1]), 0.0)
     size *= size > _ROUNDING * np.abs(kept)  # after what was filled in
-    of_changes = known / np.clip(state["count"] - 1.0, 1.0, _MEMORY)
+    of_changes = known / np.minimum(np.maximum(state["count"] - 1.0, 1.0), _MEMORY)
     state["change"] = state["change"] + of_changes * (size - state["change"])
     change = np.where(known, kept - state["mean"], 0.0)
     state["mean"] = state["mean"] + share * change

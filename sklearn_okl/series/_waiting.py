@@ -40,12 +40,13 @@ def n_places(horizon):
 
 def write(recent, slot, t, horizon):
     """Write what the origin at row t says."""
+    place, of_steps = t % (horizon + SPARE), _places("mixed", horizon, t)
     for name, value in slot.items():
-        steps = _steps(name, horizon)
-        if steps is None:
-            recent[name][t % (horizon + SPARE)] = value
+        if name not in _OF_STEPS:
+            recent[name][place] = value
         else:
-            recent[name][_places(name, horizon, t)] = value.swapaxes(0, -2)
+            places = _places(name, horizon, t) if name == "members" else of_steps
+            recent[name][places] = value.swapaxes(0, -2)
 
 
 def of_row(recent, names, t, horizon):
@@ -53,12 +54,15 @@ def of_row(recent, names, t, horizon):
 
     What is known of no single step has a leading axis of the origins, the one at row t first.
     """
-    found, past = {}, (t - np.arange(horizon)) % (horizon + SPARE)
+    rows = t - _steps("mixed", horizon)
+    found, past, of_steps = {}, rows % (horizon + SPARE), _places("mixed", horizon, rows)
     for name in names:
-        if (steps := _steps(name, horizon)) is None:
+        if name not in _OF_STEPS:
             found[name] = recent[name][past]
         else:
-            places = _places(name, horizon, t - steps)
+            places = of_steps
+            if name == "members":
+                places = _places(name, horizon, t - _steps(name, horizon))
             found[name] = recent[name][places].swapaxes(0, -2)
     return found
 

@@ -111,7 +111,7 @@ def test_weights_of_smoothing_between_the_steps_that_are_judged(horizon):
     state["losses"] = rng.uniform(size=state["losses"].shape)
     said = rng.normal(size=(_smoothing_rates.N_BANKS, n_members, horizon, 2))
     weights = _smoothing_rates.shares(horizon) @ _smoothing._weights(state)
-    found = _smoothing._weighted(weights, said)
+    found = (weights * said).sum(axis=1)
     for c in range(2):
         for k, member in enumerate(loop.members[c]):
             member.losses[loop.steps] = state["losses"][k // n_members, k % n_members, :, c]
