@@ -273,10 +273,10 @@ def inverse_spd(A, floor):
         Exactly symmetric.
     """
     n = A.shape[-1]
-    lower, halves = _lower(n) > 0.0, np.empty((A.size // (n * n), n, n))
     floors = np.broadcast_to(floor, A.shape[:-2]).ravel()
+    lower, halves = _lower(n) > 0.0, np.empty((len(floors), n, n))
     # rare, so LAPACK through SciPy, which does not stack
-    for k, matrix in enumerate(A.reshape(-1, n, n)):
+    for k, matrix in enumerate(A.reshape(halves.shape)):
         # the transpose of A is A, in the order that LAPACK takes without a copy of its own
         factor, failed = dpotrf(matrix.T, lower=1, clean=0)
         if not failed:

@@ -85,7 +85,7 @@ def test_it_is_small(n_inputs, most):
     for low, high in ((0, 200), (200, 511), (511, 779), (779, 780), (780, 3000)):
         model.partial_fit(X[low:high], y[low:high])
         assert len(to_bytes(model, dtype="float32")) < most
-        assert n_bytes(vars(model)) < 2.2 * most
+        assert n_bytes(vars(model)) < 2.25 * most
     assert model.experts_["learnt"].any()
     fast = OnlineKernelRegressor(budget="fast", random_state=0).fit(X, y)
     assert n_bytes(vars(model)) < n_bytes(vars(fast)) / 20
@@ -264,7 +264,8 @@ def test_a_fault_a_level_and_a_model_of_each_key():
     keys = np.arange(500) % 2
     keyed = KeyedRegressor(tiny(), prior=None).fit(X, y, keys=keys)
     alone = tiny().fit(X[keys == 1], y[keys == 1])
-    assert_array_equal(keyed.predict(X[:5], keys=np.ones(5, dtype=int)), alone.predict(X[:5]))
+    found = keyed.predict(X[:5], keys=np.ones(5, dtype=int))
+    assert_allclose(found, alone.predict(X[:5]), rtol=1e-12)
     row = RowRegressor(tiny())
     for x, target in zip(X[:30].tolist(), y[:30].tolist(), strict=True):
         row.learn_one(dict(zip("abc", x, strict=True)), target)
