@@ -291,8 +291,7 @@ class SharedInverse:
 
     def and_rows(self, rows, directions, is_asked=False):
         """Return this and rows more, of shape (..., n, D), which may be known to be finite."""
-        other = object.__new__(SharedInverse)
-        other.__dict__.update(self.__dict__)
+        other = self._twin()
         other.tail = self.tail.and_rows(rows, directions, is_asked)
         return other
 

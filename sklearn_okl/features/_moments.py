@@ -292,12 +292,12 @@ def paths(rows, weights, sums, squares, forgetting=1.0):
 
 def moderate(X):
     """Return rows without the numbers whose squares would overflow."""
-    return np.minimum(np.maximum(X, -LARGEST), LARGEST)  # `numpy.clip` takes longer to get ready
+    return brought_near(X, LARGEST)
 
 
 def brought_near(X, most):
     """Return the nearest numbers that are no farther from 0 than most."""
-    nearer = np.maximum(X, -most)
+    nearer = np.maximum(X, -most)  # `numpy.clip` takes longer to get ready
     return np.minimum(nearer, most, out=nearer)
 
 

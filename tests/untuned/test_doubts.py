@@ -265,7 +265,9 @@ def test_who_knows_a_rare_flag_does_not_give_way_to_who_does_not():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(0, marks=pytest.mark.xfail(strict=True, reason="1.53")), 1, 2]
+)
 def test_a_column_that_says_when_a_machine_is_off(seed):
     rng = np.random.default_rng(seed)
     off, state = np.zeros(1500, dtype=bool), False
@@ -280,7 +282,7 @@ def test_a_column_that_says_when_a_machine_is_off(seed):
     forecasts = [model.prequential_predict(X, y) for model in models]
     late = np.cumsum(np.diff(off, prepend=0) > 0) > 4  # a machine has been off four times
     losses = [np.square(one - y)[late].mean() for one in forecasts]
-    assert losses[0] < 1.6 * losses[1]
+    assert losses[0] < 1.5 * losses[1]
 
 
 def test_three_runs_of_one_number_at_one_time_of_the_day_are_faults():

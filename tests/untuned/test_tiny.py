@@ -77,15 +77,33 @@ def test_a_triangle_that_rounding_has_made_indefinite_has_its_eigenvalues_lifted
         np.linalg.cholesky(learner._sums(state, 0))
 
 
+def growing(X, y):
+    """Yield a tiny model before and after births and reviews."""
+    model = tiny()
+    for low, high in ((0, 200), (200, 511), (511, 779), (779, 780), (780, 3000)):
+        yield model.partial_fit(X[low:high], y[low:high])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("n_inputs", "most"),
+    [
+        pytest.param(
+            *(16, 20_000), marks=pytest.mark.xfail(strict=True, reason="44 074 and 44 290 bytes")
+        ),
+        (40, 32_000),
+    ],
+)
+def test_its_arrays_are_small(n_inputs, most):
+    assert max(n_bytes(vars(model)) for model in growing(*stream(n_inputs, 3000))) < 2.2 * most
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(("n_inputs", "most"), [(16, 20_000), (40, 32_000)])
 def test_it_is_small(n_inputs, most):
     X, y = stream(n_inputs, 3000)
-    model = tiny()
-    for low, high in ((0, 200), (200, 511), (511, 779), (779, 780), (780, 3000)):
-        model.partial_fit(X[low:high], y[low:high])
+    for model in growing(X, y):
         assert len(to_bytes(model, dtype="float32")) < most
-        assert n_bytes(vars(model)) < 2.25 * most
     assert model.experts_["learnt"].any()
     fast = OnlineKernelRegressor(budget="fast", random_state=0).fit(X, y)
     assert n_bytes(vars(model)) < n_bytes(vars(fast)) / 20
