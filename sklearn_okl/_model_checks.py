@@ -39,6 +39,7 @@ from .pipeline import StreamingPipeline
 from .series import (
     AdaptedForecaster,
     OnlineForecaster,
+    _beyond,
     _delayed_ridge,
     _far_values,
     _fixed_share,
@@ -75,6 +76,7 @@ _STARTED = (  # what parts of a state are at first, and whether others of their 
     (_mixture.start(2, 1, 1, is_shared=True), _mixture.is_sound),
     (_fixed_share.start(np.ones(1), 1, 1), _fixed_share.is_sound),
     (_views.start(1, 1), _views.is_sound),
+    (_beyond.start(1), _beyond.is_sound),
     (_far_values.start(1), _far_values.is_sound),
     (_smoothing.start(1, 1), _smoothing.is_sound),
     (_intervals.start(1, 1), _intervals.is_sound),

@@ -27,7 +27,7 @@ says. First rows in another unit are all missing, see `_first_rows.py`.
 import numpy as np
 
 from ..features import _faults
-from . import _first_rows, _views
+from . import _beyond, _first_rows, _views
 
 REVIEWS = (8, 16, 32, 64, 128, 256)  # rows after which the first ones are judged as a whole
 N_ROWS = 1024  # the latest, among which numbers are looked for that stand for none
@@ -60,7 +60,7 @@ def start(n_series, n_columns, n_calendar):
         "n_even": np.zeros(width, dtype=np.int64),  # the latest runs that are as many rows apart
         "was_doubted": np.zeros(width, dtype=bool),
         "columns": np.empty((0, n_columns)),  # the latest rows of the columns
-        "cells": _views.no_doubts(n_columns),
+        "cells": _beyond.start(n_columns),
         "range": np.stack([np.full(n_columns, np.inf), np.full(n_columns, -np.inf)]),
         "by": np.zeros(n_columns),  # how far the levels of columns have moved at the latest row
         "moved": np.empty((0, n_columns)),  # and in which of the first ones
@@ -83,7 +83,7 @@ def sound(doubts, columns, row):
         return row
     cells = row[m:]
     of_cells = cells, columns["mean"], doubts["believed"][m:]
-    learnt, doubts["cells"], is_new = _views.as_learnt(columns, doubts["cells"], *of_cells)
+    learnt, doubts["cells"], is_new = _beyond.as_learnt(columns, doubts["cells"], *of_cells)
     is_outside = _is_outside(doubts, cells)
     row[m:] = np.where(np.isnan(learnt) & is_outside, np.nan, cells)
     doubts["by"] = by = _moved(doubts, columns, cells, is_new & is_outside)
@@ -101,7 +101,7 @@ def _moved(doubts, columns, cells, which):
     """Return by how much columns (d,) have moved of which some are at a new level, and 0."""
     by = np.zeros(len(cells))
     if which.any():
-        latest = np.concatenate([doubts["columns"][1 - _views.BELIEVED :], cells[None]])
+        latest = np.concatenate([doubts["columns"][1 - _beyond.BELIEVED :], cells[None]])
         by[which] = np.nanmedian(latest[:, which], axis=0) - columns["mean"][which]
     return by
 
@@ -196,15 +196,16 @@ def review(doubts, m, row, calendar, is_fault, nones, seasons=()):
         _believe_foretold(doubts, k, rows[:, k], *told_by)
         if len(numbers):
             _take_for_none(doubts, k, numbers)
-    # later values of series are left to their fence, which knows more than it did
-    early = np.cumsum(~np.isnan(judged), axis=0) <= _views.JUDGED
+    # values of series that came after enough sound ones are left to their fence
+    is_sound = ~(np.isnan(judged) | faulty)
+    early = np.cumsum(is_sound, axis=0) - is_sound < _views.JUDGED
     early[:, m:] = True
     faulty = (faulty & early) | _is_none(doubts, rows) | doubts["of_other_unit"]
     if ((faulty | (before & ~early & ~other_unit)) == before).all():
         return None
     doubts["n_again"] += len(rows) if len(rows) > REVIEWS[-1] else 0
     cells = np.where(faulty, np.nan, moved)[:, m:]
-    doubts["cells"] = _views.no_doubts(rows.shape[1] - m)
+    doubts["cells"] = _beyond.start(rows.shape[1] - m)
     doubts["range"] = np.stack([np.fmin.reduce(cells), np.fmax.reduce(cells)])
     return np.where(faulty, np.nan, rows)
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..features import _faults
 from . import (
     _again,
+    _beyond,
     _delayed_ridge,
     _doubts,
     _echoes,
@@ -58,7 +59,7 @@ def start(plan, waves, seed=0):
             _views.start(m, n_rows + horizon if k == RAW else 1, longest + 1)
             for k in range(plan.n_views)
         ],
-        "beyond": _views.no_doubts(m),  # of values beyond the fence
+        "beyond": _beyond.start(m),  # of values beyond the fence
         "far": _far_values.start(m),
         "doubts": _doubts.start(m, plan.n_ahead + plan.n_now, plan.n_calendar),
         "seasons": np.array(plan.first_slots, dtype=np.int64),
@@ -320,7 +321,9 @@ def absorb(plan, state, row):
     if plan.guard:
         issued = said[1][-1, 0]
         of_values = y, issued, state["doubts"]["believed"][: len(y)]
-        learnt, state["beyond"], is_new = _views.as_learnt(raw, state["beyond"], *of_values)
+        before = state["beyond"]
+        learnt, state["beyond"], is_new = _beyond.as_learnt(raw, before, *of_values)
+        _beyond.settle(raw, before, state["beyond"], y, issued, is_new)
         is_still = np.isnan(learnt) & (np.abs(y - raw["mean"]) <= _views.reach(raw))
         if is_new.any():
             _new_levels.move_series(plan, state, np.where(is_new, y - issued, 0.0))

@@ -4,15 +4,7 @@ Forecasts are made from what does not change with the units: values less the lat
 running standard deviation. So series of any size share a model, and y -> a + b y changes forecasts
 in the same way.
 
-A value that is missing is filled in by whoever forecast it. One that is more than `FENCE` running
-deviations from the mean counts as missing, too: a single one is a fault. The third in a row that
-agrees with those before it is a new level: all that is remembered moves by as much as its forecast
-was off, and goes on as if the series had always been there. Where that would not help, as forecasts
-are beyond the fence as well, or would cost the digits, it is learnt as `FENCE` away; so is the
-eighth in a row of which none agree, as in another unit. One beyond all values and 0, none of them
-of its sign, is to be the 32nd: so is what stands for none, whatever its last digits. The very
-number before is no further one where values hardly ever repeat, as a sensor that is out writes it,
-up to the 32nd.
+A value that is missing is filled in by whoever forecast it, and so is a fault, see `_beyond.py`.
 
 A series that has had one value for eight rows or more begins with the first other one, unless that
 value comes again.
@@ -20,16 +12,8 @@ value comes again.
 
 import numpy as np
 
-from ..features import _faults
-
 FENCE = 20.0  # running standard deviations that a value, or a feature, may be off
 FAR = 10.0  # running deviations that a target is learnt to be off the latest value at most
-_STILL = 0.25  # of it, that the very number before is off at least where it is none
-BELIEVED = 3  # values in a row beyond the fence, less than one apart, that are no fault
-_BELIEVED_ANYWAY = 8  # and wherever they are
-_BELIEVED_AT_LAST = 32  # and if they are the same number again and again
-_LATEST = 113  # values that say whether they repeat
-_FARTHEST = 1e8  # deviations that a level moves at most
 JUDGED = 32  # values after which there is a deviation to judge by
 _MEASURED = 16  # values after which the deviation is a unit to learn in: of two it may be anything
 _CONSTANT = 8  # equal values that may be none, as where nobody has measured yet
@@ -151,89 +135,6 @@ def reach(state):
     return np.where(deviation > 0.0, FENCE * deviation, np.inf)  # a constant has no unit
 
 
-def no_doubts(n_series):
-    """Return what is known of values beyond the fence where there was none."""
-    nothing = np.zeros(n_series, dtype=np.int64)
-    return {
-        "n": nothing,  # the latest values in a row that are beyond it
-        "n_agreeing": nothing,  # of these the latest that are less than a fence apart
-        "n_alike": nothing,  # the latest ones beyond it that are the number before
-        "last": np.full(n_series, np.nan),
-    }
-
-
-def as_learnt(state, doubts, values, forecasts, believed):
-    """Tell faults and new levels among values (m,), possibly NaN.
-
-    Parameters
-    ----------
-    state : dict
-        What is remembered of them: "values", "mean", "variance" and "count".
-    doubts : dict
-        As `no_doubts` begins it.
-    values, forecasts, believed : ndarray of shape (m,)
-        What came, what was forecast, and numbers that are no faults, NaN where there are none.
-
-    Returns
-    -------
-    learnt : ndarray of shape (m,)
-        The values as they are learnt, NaN for faults.
-    doubts : dict
-        With these values.
-    is_new : ndarray of bool of shape (m,)
-        Which values are of a new level.
-    """
-    far = reach(state)
-    low, high = state["mean"] - far, state["mean"] + far
-    is_beyond, is_known = (values < low) | (values > high), ~np.isnan(values)
-    is_beyond |= _stands_still(state, doubts["last"], values, far)
-    is_value = values == believed
-    is_beyond &= ~is_value
-    agrees, is_alike = np.abs(values - doubts["last"]) <= far, values == doubts["last"]
-    for k in is_alike.nonzero()[0]:
-        is_alike[k] = _faults.seldom_repeat(_latest(state, k), values[k])
-    n = np.where(is_known, (doubts["n"] + ~is_alike) * is_beyond, doubts["n"])
-    n_alike = np.where(is_known, (doubts["n_alike"] + 1) * is_alike, doubts["n_alike"])
-    n_agreeing = (doubts["n_agreeing"] * agrees + ~is_alike) * is_beyond
-    n_agreeing = np.where(is_known, n_agreeing, doubts["n_agreeing"])
-    is_level = is_beyond & (n_agreeing >= BELIEVED)
-    is_doubtful = np.zeros(len(values), dtype=bool)
-    for k in (is_level & (n_agreeing < _BELIEVED_AT_LAST)).nonzero()[0]:
-        others = _latest(state, k)
-        others = others[(others >= low[k]) & (others <= high[k])]
-        is_doubtful[k] = _faults.lies_across(values[k], others)
-    is_level &= ~is_doubtful
-    is_enough = n_alike >= _BELIEVED_AT_LAST
-    for k in (is_beyond & is_enough & (n_alike <= state["count"])).nonzero()[0]:
-        others = _latest(state, k)
-        others = others[others != values[k]]  # of columns they are as they came
-        is_enough[k] = not len(others) or not _faults.lies_beyond(values[k], others)
-    is_enough |= (n >= _BELIEVED_ANYWAY) & ~is_doubtful
-    is_believed = is_level | (is_beyond & is_enough)
-    is_new = is_level & (np.abs(values - state["mean"]) <= _FARTHEST / FENCE * far)
-    is_new &= (low <= forecasts) & (forecasts <= high)
-    within = np.minimum(np.maximum(values, low), high)
-    learnt = np.where(is_new | is_value, values, within)
-    doubts = {
-        "n": n * ~is_new,
-        "n_agreeing": n_agreeing * ~is_new,
-        "n_alike": n_alike,
-        "last": np.where(is_known, np.where(is_beyond & ~is_new, values, np.nan), doubts["last"]),
-    }
-    return np.where(is_beyond & ~is_believed, np.nan, learnt), doubts, is_new
-
-
-def _stands_still(state, doubted, values, far):
-    """Tell which values (m,) are the very number before, far from the mean, where few ever are."""
-    still = values == doubted
-    if len(state["values"]):
-        still |= values == state["values"][-1]
-    still &= (np.abs(values - state["mean"]) > _STILL * far) & (values != 0.0)
-    for k in still.nonzero()[0]:
-        still[k] = _faults.seldom_repeat(_latest(state, k), values[k])
-    return still
-
-
 def take_back(state, k):
     """Remember of the latest row of a series what was forecast: it was none."""
     for name in _ROWS:
@@ -246,12 +147,6 @@ def believe(state, which):
     if which.any():
         state["kept"] = kept = state["kept"].copy()
         kept[-1, which] = state["values"][-1, which]
-
-
-def _latest(state, k):
-    """Return the latest known values of a series, from which it is told whether they repeat."""
-    n = int(min(state["count"][k], _LATEST, len(state["values"])))
-    return state["values"][len(state["values"]) - n :, k]
 
 
 def move(state, by):
