@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import _smoothing, _static, _views
+from . import _far_values, _smoothing, _static, _views
 from ._experts import RAW
 
 _OF_COLUMNS = "static_usual", "static_centre", "rows_mean"  # of those known ahead, in a slot
@@ -12,6 +12,8 @@ def move_series(plan, state, by):
     """Move all that is remembered of series by some amounts (m,), as if they had been there."""
     recent = dict(state["recent"])
     _views.move(state["views"][RAW], by)
+    state["far"] = dict(state["far"])
+    _far_values.move(state["far"], by)
     if plan.n_ahead:
         _static.move(state["static"], by)
     _smoothing.move(state["smoothing"], by)

@@ -349,8 +349,8 @@ def _bounded(state, y, issued):
     """Return values (m,) as targets, and as what is gone on from, where they are far off."""
     issued = np.where(state["origin"]["slot"]["begun"], issued, np.nan)
     state["far"] = far = dict(state["far"])
-    taught, kept, agrees = _far_values.learn(far, y, issued)
-    _views.believe(state["views"][RAW], agrees)
+    taught, kept, before = _far_values.learn(far, y, issued)
+    _views.go_on_from(state["views"][RAW], before)
     return taught, kept
 
 

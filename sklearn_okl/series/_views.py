@@ -142,11 +142,12 @@ def take_back(state, k):
         state[name][-1, k] = state["foretold"][k]
 
 
-def believe(state, which):
-    """Go on from the latest values of some series (m,) as they were."""
+def go_on_from(state, latest):
+    """Go on from other latest values than what was kept of them, (m,), NaN where from these."""
+    which = ~np.isnan(latest)
     if which.any():
         state["kept"] = kept = state["kept"].copy()
-        kept[-1, which] = state["values"][-1, which]
+        kept[-1, which] = latest[which]
 
 
 def move(state, by):

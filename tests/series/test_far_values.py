@@ -18,10 +18,10 @@ def test_what_comes_back_is_not_gone_on_from_and_what_lasts_is(lasts):
         issued = 0.5 * kept
         taught, kept, _ = _far_values.learn(state, np.array([value]), issued)
     if lasts:
-        assert state["share"] > 0.9
+        assert state["share"][0] > 0.9
         assert_allclose(kept, value, atol=2.0)
     else:
-        assert state["share"] < 0.05
+        assert state["share"][0] < 0.05
         assert np.abs(kept) < 1.0
         assert 1.0 < np.abs(taught - issued) < 10.0 * state["usual"]
 
@@ -31,18 +31,43 @@ def test_a_level_is_gone_on_from_with_its_second_value():
     rng = np.random.default_rng(0)
     for _ in range(40):
         _far_values.learn(state, rng.normal(size=2), np.zeros(2))
-    state["share"] = np.zeros(2)
+    state["share"][0] = 0.0
     y = np.array([50.0, np.nan])
-    taught, kept, agrees = _far_values.learn(state, y, np.zeros(2))
+    taught, kept, before = _far_values.learn(state, y, np.zeros(2))
     assert kept[0] == 0.0
     assert 0.0 < taught[0] < 10.0
     assert np.isnan([taught[1], kept[1]]).all()
-    assert not agrees.any()
-    _, kept, agrees = _far_values.learn(state, y + 1.0, np.zeros(2))
+    assert np.isnan(before).all()
+    _, kept, before = _far_values.learn(state, y + 1.0, np.zeros(2))
     assert kept[0] == 51.0
-    assert agrees.tolist() == [True, False]
-    assert state["share"][0] > 0.4
+    assert_array_equal(before, [50.0, np.nan])
+    assert state["share"][0, 0] > 0.4
     assert _far_values.is_sound(state)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_one_or_two_far_values_that_do_not_last_are_soon_left_out(n):
+    """The way back had counted as a far value that lasts, and two that agree as a level."""
+    state, rng, forecast, lost = _far_values.start(1), np.random.default_rng(n), np.zeros(1), []
+    for t in range(300):
+        is_far = t >= 30 and t % 30 < n
+        y = 50.0 * is_far + 0.5 * rng.normal(size=1)
+        lost.append(0.0 if is_far else np.abs(forecast[0]))
+        taught, forecast, _ = _far_values.learn(state, y, forecast)
+        assert np.abs(taught[0]) < 51.0
+    assert max(lost[30:90]) > 20.0
+    assert max(lost[90:]) < 15.0
+
+
+def test_a_third_value_that_agrees_is_gone_on_from():
+    state, rng = _far_values.start(1), np.random.default_rng(3)
+    for _ in range(40):
+        _far_values.learn(state, rng.normal(size=1), np.zeros(1))
+    state["share"][:] = 0.0
+    found = [_far_values.learn(state, np.full(1, 50.0 + k), np.zeros(1))[1:] for k in range(3)]
+    assert [kept[0] for kept, _ in found] == [0.0, 0.0, 52.0]
+    assert [before[0] for _, before in found[1:]] == [0.0, 51.0]
+    assert state["share"][1, 0] > 0.9
 
 
 def series(seed, n=700):
@@ -83,7 +108,7 @@ def test_cuts_change_nothing(cut):
     for low in range(0, 200, cut):
         parts.append(model.prequential_predict(y[low : low + cut]))
     assert_array_equal(np.concatenate(parts), OnlineForecaster(2).prequential_predict(y))
-    assert model._state["far"]["share"][0] < 1.0
+    assert model._state["far"]["share"][0, 0] < 1.0
 
 
 @pytest.mark.long
