@@ -291,13 +291,14 @@ def layout_of(experts, banks, n_experts):
     """Return where everything is: it is kept, for all threads, until somebody is born.
 
     That is of a model, of its twin, and of one that begins anew. Small models hold none: the
-    process remembers those of the latest, once for all that are alike.
+    process remembers those of the latest, once for all that are alike. Nor does anybody hold the
+    maps of which it was, once they are others.
     """
     maps = [held for _, _, held in _maps(banks)]
     known = vars(experts).get("row_layouts", ())
     for of_maps, held in known:
         layout = held() if type(held) is ref else held
-        if layout is not None and _are_same(maps, of_maps):
+        if layout is not None and _are_same(maps, [part() for part in of_maps]):
             return layout
     n_walks = experts.inputs.n_walks
     if experts.budget.compact:
@@ -305,7 +306,7 @@ def layout_of(experts, banks, n_experts):
         held = ref(layout)
     else:
         layout = held = BankLayout(banks, n_walks, n_experts)
-    experts.row_layouts = (maps, held), *known[:2]
+    experts.row_layouts = (list(map(ref, maps)), held), *known[:2]
     return layout
 
 

@@ -83,12 +83,25 @@ def have_erred(states):
 
 
 def _unit_of_levels(fence, state):
-    """Return level and slope of the line if one new unit explains what moved the level."""
+    """Return level and slope of the line if one new unit explains what moved the level.
+
+    Since the level first moved rows must be nearer to the line than levels have foretold them.
+    Where a level moves, and then stays, it foretells most rows; in a new unit each row asks for
+    another one.
+    """
     rows = state["block"][-fence.window :]
     if len(rows) < fence.fewest:
         return None
     line = _line(fence, rows[:, 5], rows[:, 2], state["usual"])
-    return None if line is None or line[1] == 1.0 else line
+    if line is None or line[1] == 1.0:
+        return None
+    level, slope = line
+    origins = state["block"][:, 5] - state["block"][:, 0]  # as distances from the one that is now
+    moves = np.diff(origins, prepend=origins[0])[-len(rows) :]
+    by_levels = np.abs(rows[:, 0] + moves - rows[:, 1])  # from the level before each row
+    by_line = np.abs(rows[:, 5] - level - slope * rows[:, 2])
+    first = int(np.argmax(np.abs(moves) > state["usual"]))  # others are rounding
+    return line if median(by_line[first:]) < median(by_levels[first:]) else None
 
 
 def judge_block(fence, state, t):

@@ -81,7 +81,7 @@ class Renewal(Trust):
         The most numbers in rows that are kept: of wide ones fewer are than the budget says.
     n_waits : int, default=8
         Times `patience` that a model which rows have asked for is waited for, as long as nothing
-        has come of what it is to know better.
+        has come of what it is to know better: in other rows it may be as good, or worse.
     several : int, default=3
         Far targets that the old one alone has foretold, less those that the new one has, for which
         it goes on although it is behind in most rows: what it knows of what is rare would be lost.
@@ -170,11 +170,11 @@ class Renewal(Trust):
 
         Of such a one only what levels follow, and what all targets follow: others would begin anew
         for one that is wrong. So it is where errors of a quarter of a block are not much larger
-        than a constant's. Beside a model that has begun as errors grew another one begins only if
-        this one errs, too.
+        than a constant's. Beside a model that has begun as errors grew, or as rows have explained
+        what was in doubt, another one begins only if this one errs, too.
         """
         t, guards = n_rows(state), state["targets"]
-        twin = {} if anew["by_look"] else anew["twin"]
+        twin = {} if anew["by_look"] and not anew["studies"] else anew["twin"]
         if twin and not _blocks.err_abruptly(fence, twin["targets"], twin["t"]):
             return False
         if any(guard["restless"] for guard in guards):
@@ -426,10 +426,13 @@ class Renewal(Trust):
         is_late &= side < 0.0 or not counts
         if side > 0.0 and self._was_wrong(anew):
             return t - anew["since"] >= max(self.patience, past)
-        if side < 0.0 < anew["far"][-1].max():  # in most rows it may be the worse one
+        if anew["far"][-1].max() > 0.0:
             # what is rare, and was told by rows, may not have come again yet
             longest = self.patience * (1 if self._was_right(anew) else self.n_waits)
-            return t - anew["since"] >= max(longest, past)
+            has_waited = t - anew["since"] >= max(longest, past)
+            if side < 0.0:  # in most rows it may be the worse one
+                return has_waited
+            is_late &= has_waited  # or as good: blocks without what is rare add nothing
         return is_late or abs(anew["surely"]) >= enough
 
     def _replaces(self, anew, state):

@@ -5,6 +5,7 @@ targets behind the columns. A row is looked at before it is learnt, and nothing 
 """
 
 from functools import cache
+from weakref import ref
 
 import numpy as np
 from scipy.special import ndtri
@@ -158,12 +159,15 @@ class InputRow:
         return not are_all((row >= low) & (row <= high))
 
     def _begin_block(self, rows):
-        """Find what is the same for all rows of a block, which is kept from call to call."""
+        """Find what is the same for all rows of a block, which is kept from call to call.
+
+        What was known before another block is not held for that.
+        """
         self.known = rows["known"]
         known, of_block = vars(self.inputs).get("of_block", (None, None))
-        if known is not self.known:
+        if known is None or known() is not self.known:
             of_block = self._of_block(rows)
-            self.inputs.of_block = self.known, of_block
+            self.inputs.of_block = ref(self.known), of_block
         self.limits, self.far_steps, self.counted = of_block
 
     def _of_block(self, rows):
