@@ -1,10 +1,11 @@
 r"""What lies beyond the fence of a series: a fault, or the first value of a new level.
 
 A value that is more than `FENCE` running deviations from the mean counts as missing: a single one
-is a fault. Some in a row that agree with those before them are a new level: all that is remembered
-moves by as much as its forecast was off, and goes on as if the series had always been there. Where
-that would not help, as forecasts are beyond the fence as well, or would cost the digits, it is
-learnt as `FENCE` away; so is the eighth in a row of which none agree, as in another unit. One
+is a fault. Some in a row that agree with those before them, or are on a line with these, are a new
+level: all that is remembered moves by as much as its forecast was off, and goes on as if the series
+had always been there; the eighth in a row on a line is learnt as it is, since the series rises.
+Where moving would not help, as forecasts are beyond the fence as well, or would cost the digits, it
+is learnt as `FENCE` away; so is the eighth in a row of which none agree, as in another unit. One
 beyond all values and 0, none of them of its sign, is to be the 32nd: so is what stands for none,
 whatever its last digits. The very number before is no further one where values hardly ever repeat,
 as a sensor that is out writes it, up to the 32nd.
@@ -46,6 +47,8 @@ def start(n_series):
         "n_agreeing": nothing,  # of these the latest that are less than a fence apart
         "n_alike": nothing,  # the latest ones beyond it that are the number before
         "last": np.full(n_series, np.nan),
+        "line": np.full((2, n_series), np.nan),  # the latest one beyond it, and its own change
+        "n_on_line": nothing,  # and how many in a row have changed as that one did
         # log odds that what is beyond is a new level, by octaves of the distance
         "odds": np.full((_N_OCTAVES, n_series), _START),
         # its latest move, by how many values it was believed, and how many came since
@@ -55,12 +58,12 @@ def start(n_series):
 
 def is_sound(beyond):
     """Tell whether what is known, as from a file, are counts, moves, and odds within limits."""
-    counts, odds = [beyond[name] for name in ("n", "n_agreeing", "n_alike")], beyond["odds"]
+    counts, odds = [beyond[name] for name in beyond if name.startswith("n")], beyond["odds"]
     return bool(
         all((count >= 0).all() for count in counts)
         and ((odds >= _LEAST) & (odds <= _MOST)).all()
         and np.isfinite(beyond["moved"]).all()
-        and not np.isinf(beyond["last"]).any()
+        and not any(np.isinf(beyond[name]).any() for name in ("last", "line"))
     )
 
 
@@ -87,17 +90,11 @@ def as_learnt(state, beyond, values, forecasts, believed):
     """
     far = reach(state)
     low, high = state["mean"] - far, state["mean"] + far
-    is_beyond, is_known = (values < low) | (values > high), ~np.isnan(values)
-    is_beyond |= _stands_still(state, beyond["last"], values, far)
-    is_value = values == believed
+    is_known, is_value = ~np.isnan(values), values == believed
+    is_beyond = (values < low) | (values > high) | _stand_still(state, beyond["last"], values, far)
     is_beyond &= ~is_value
-    agrees, is_alike = np.abs(values - beyond["last"]) <= far, values == beyond["last"]
-    for k in is_alike.nonzero()[0]:
-        is_alike[k] = _faults.seldom_repeat(_latest(state, k), values[k])
-    n = np.where(is_known, (beyond["n"] + ~is_alike) * is_beyond, beyond["n"])
-    n_alike = np.where(is_known, (beyond["n_alike"] + 1) * is_alike, beyond["n_alike"])
-    n_agreeing = (beyond["n_agreeing"] * agrees + ~is_alike) * is_beyond
-    n_agreeing = np.where(is_known, n_agreeing, beyond["n_agreeing"])
+    counts = _counted(state, beyond, values, is_beyond, far)
+    n_agreeing = counts["n_agreeing"]
     is_level = is_beyond & _are_enough(state, beyond, values, n_agreeing)
     is_doubtful = np.zeros(len(values), dtype=bool)
     for k in (is_level & (n_agreeing < _BELIEVED_AT_LAST)).nonzero()[0]:
@@ -105,25 +102,50 @@ def as_learnt(state, beyond, values, forecasts, believed):
         others = others[(others >= low[k]) & (others <= high[k])]
         is_doubtful[k] = _faults.lies_across(values[k], others)
     is_level &= ~is_doubtful
-    is_back = is_beyond & _are_back(state, beyond, values)
-    is_enough = n_alike >= _BELIEVED_AT_LAST
-    for k in (is_beyond & is_enough & (n_alike <= state["count"])).nonzero()[0]:
+    is_level |= is_beyond & _are_back(state, beyond, values)
+    is_enough = _come_to_stay(state, counts, values, is_beyond)
+    is_enough |= (counts["n"] >= _BELIEVED_ANYWAY) & ~is_doubtful
+    is_found = is_level & (np.abs(values - state["mean"]) <= _FARTHEST / FENCE * far)
+    is_found &= (low <= forecasts) & (forecasts <= high)
+    within = np.minimum(np.maximum(values, low), high)
+    learnt = np.where(is_found | is_value, values, within)
+    for name in ("n", "n_agreeing"):
+        counts[name] = counts[name] * ~is_found
+    last = np.where(is_beyond & ~is_found, values, np.nan)
+    line = np.where(is_beyond, [values, values - beyond["line"][0]], np.nan)
+    for name, one in (("last", last), ("line", line)):
+        counts[name] = np.where(is_known, one, beyond[name])
+    is_lost = is_beyond & ~(is_level | is_enough)
+    is_new = is_found & (counts["n_on_line"] < _BELIEVED_ANYWAY)
+    return np.where(is_lost, np.nan, learnt), beyond | counts, is_new
+
+
+def _counted(state, beyond, values, is_beyond, far):
+    """Return how many of the latest values (m,) are beyond, agree, are on a line, or the same."""
+    last, is_alike = beyond["last"], values == beyond["last"]
+    for k in is_alike.nonzero()[0]:
+        is_alike[k] = _faults.seldom_repeat(_latest(state, k), values[k])
+    agree = np.abs(values - last) <= far
+    is_on_line = np.abs(values - beyond["line"][0] - beyond["line"][1]) <= far
+    n_before = np.where(is_on_line & ~agree, BELIEVED - 1, beyond["n_agreeing"] * agree)
+    counts = {
+        "n": (beyond["n"] + ~is_alike) * is_beyond,
+        "n_agreeing": (n_before + ~is_alike) * is_beyond,
+        "n_alike": (beyond["n_alike"] + 1) * is_alike,
+        "n_on_line": (beyond["n_on_line"] + 1) * (is_on_line & is_beyond),
+    }
+    is_known = ~np.isnan(values)
+    return {name: np.where(is_known, count, beyond[name]) for name, count in counts.items()}
+
+
+def _come_to_stay(state, counts, values, is_beyond):
+    """Tell which values (m,) have come as often in a row as no fault does, not beyond all."""
+    is_enough = is_beyond & (counts["n_alike"] >= _BELIEVED_AT_LAST)
+    for k in (is_enough & (counts["n_alike"] <= state["count"])).nonzero()[0]:
         others = _latest(state, k)
         others = others[others != values[k]]  # of columns they are as they came
         is_enough[k] = not len(others) or not _faults.lies_beyond(values[k], others)
-    is_enough |= (n >= _BELIEVED_ANYWAY) & ~is_doubtful
-    is_believed = is_level | is_back | (is_beyond & is_enough)
-    is_new = (is_level | is_back) & (np.abs(values - state["mean"]) <= _FARTHEST / FENCE * far)
-    is_new &= (low <= forecasts) & (forecasts <= high)
-    within = np.minimum(np.maximum(values, low), high)
-    learnt = np.where(is_new | is_value, values, within)
-    beyond = beyond | {
-        "n": n * ~is_new,
-        "n_agreeing": n_agreeing * ~is_new,
-        "n_alike": n_alike,
-        "last": np.where(is_known, np.where(is_beyond & ~is_new, values, np.nan), beyond["last"]),
-    }
-    return np.where(is_beyond & ~is_believed, np.nan, learnt), beyond, is_new
+    return is_enough
 
 
 def settle(state, before, beyond, values, forecasts, is_new):
@@ -164,7 +186,7 @@ def _are_back(state, beyond, values):
     return is_back & (moved != 0.0) & (since < np.maximum(needed, BELIEVED - 1))
 
 
-def _stands_still(state, doubted, values, far):
+def _stand_still(state, doubted, values, far):
     """Tell which values (m,) are the very number before, far from the mean, where few ever are."""
     still = values == doubted
     if len(state["values"]):
