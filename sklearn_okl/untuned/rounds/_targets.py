@@ -123,6 +123,7 @@ class TargetFence:
             "values": np.empty(0),  # the latest targets, but for those in doubt
             "deviation": np.inf,  # robust, of the errors before the latest refresh
             "odds": self.odds[0],  # log odds that what is in doubt is a new level
+            "believed": self.odds[0],  # and those before the first row of the model
             # rows in a row in doubt that agree, how far the last one is off, itself, and whether
             # the row of the first was strange
             "dispute": np.zeros(4),
@@ -306,14 +307,14 @@ class TargetFence:
         """Tell whether forecasts of a block were known before round t."""
         return t - state["since"] - state["delay"] >= self.block
 
-    def odds_after(self, faulty: ArrayLike) -> Any:
+    def odds_after(self, faulty: ArrayLike, before: float) -> Any:
         """Return the log odds after first rows of which some were `faulty` (n,), in how many runs.
 
-        A run of more than two may be a level.
+        They were those `before`. A run of more than two may be a level.
         """
         first, end = runs(faulty)
         lengths = end - first
-        return max(self.odds[0] - self.bound * int((lengths <= 2).sum()), self.odds[1])
+        return max(before - self.bound * int((lengths <= 2).sum()), self.odds[1])
 
     def _settle(self, state, by):
         """Let a dispute that has ended count in the odds."""

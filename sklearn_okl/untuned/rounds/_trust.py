@@ -275,8 +275,9 @@ class Trust:
         for i in np.flatnonzero(of_far.any(axis=1)):
             own, known = of_far[i], far[i]
             now = np.clip(known + own, -self.settled, self.settled)
-            before = np.where(own > 0.0, max(known.max(), -self.odds), -self.odds)
-            first = np.where(begins[i], own + before, known)
+            # what speaks for the twin makes nobody trust it less than all rows have so far
+            before = np.where(own > 0.0, max(known.max(), odds[i], -self.odds), -self.odds)
+            first = np.where(begins[i], np.minimum(own + before, self.settled), known)
             far[i + 1 :] = np.where(known == -self.limit, first, now)
         return np.array(odds), far
 
@@ -405,7 +406,7 @@ def with_beliefs(fresh, state):
     """
     of_trust = {name: state["beside"][name] for name in _BELIEFS}
     guards = [
-        guard | {name: known[name] for name in _OF_TARGETS}
+        guard | {name: known[name] for name in _OF_TARGETS} | {"believed": known["odds"]}
         for guard, known in zip(fresh["targets"], state["targets"], strict=True)
     ]
     return fresh | {"targets": guards, "beside": fresh["beside"] | of_trust}
