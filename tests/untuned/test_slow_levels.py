@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from sklearn_okl import OnlineKernelRegressor
+from sklearn_okl.untuned.rounds import _lines
+from sklearn_okl.untuned.rounds._targets import TargetFence
 from sklearn_okl.untuned.rounds._trust import Trust
 
 
@@ -57,3 +59,84 @@ def test_a_model_that_begins_anew_knows_of_levels_what_the_old_one_did():
     X, y = approached(0, 10)
     rows, last = slice(1800, 1830), np.diff(y)[1799:1829]
     assert np.square(errors(X[:1830], y[:1830])[rows]).sum() < 3.0 * np.square(last).sum()
+
+
+def faults_on_lines(seed, length, n=1200):
+    """A series, runs of faults that count up in it, and the rows after them."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, 3)), np.zeros(n)
+    for i in range(1, n):
+        y[i] = 0.8 * y[i - 1] + rng.normal()
+    starts = np.arange(200, n - 60, 110)
+    for start in starts:
+        y[start : start + length] = y[start - 1] + 50.0 * np.arange(1, length + 1)
+    return X, y, starts + length
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("budget", ["fast", "balanced"])
+@pytest.mark.parametrize("seed", range(2))
+def test_the_beginning_of_a_ramp_costs_little(budget, seed):
+    """It was 347 000 and more, of 28 000 without a guard: no two rows agree on a level."""
+    X, y = (part[:520] for part in ramp(seed))
+    guarded, free = (errors(X, y, budget, guard=guard)[500:] for guard in (True, False))
+    assert np.square(guarded).sum() < 2.0 * np.square(free).sum()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("length", [5, 7, 12])
+def test_faults_on_a_line_are_believed_once_at_most(length):
+    X, y, after = faults_on_lines(0, length)
+    sizes = np.abs(errors(X, y))
+    assert (sizes[after[1:]] < 50.0).all()
+    for first in after:  # nor does the first one cost the rows that follow
+        assert np.median(sizes[first + 1 : first + 30]) < 2.0
+        assert sizes[first + 1 : first + 30].max() < 50.0
+
+
+@pytest.mark.parametrize("cut", [1, 7, 64, None])
+def test_the_cut_is_invisible_while_a_level_follows_a_line(cut):
+    """As is a path for rows one by one."""
+    X, y = (part[380:580] for part in ramp(0))
+    whole = OnlineKernelRegressor(budget="fast", random_state=0).prequential_predict(X, y)
+    model, made = OnlineKernelRegressor(budget="fast", random_state=0), []
+    made.extend(model.prequential_predict(X[:64], y[:64]))
+    if cut is None:
+        with model.rows() as row:
+            for x, target in zip(X[64:], y[64:], strict=True):
+                made.append(row.predict(x))
+                row.learn(x, target)
+    else:
+        for i in range(64, 200, cut):
+            made.extend(model.prequential_predict(X[i : i + cut], y[i : i + cut]))
+    np.testing.assert_allclose(made, whole, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize(("odds", "first"), [(-7.0, 4), (-4.0, 3), (-1.0, 2)])
+@pytest.mark.parametrize("n_faulty", [0.0, 2.0])
+def test_when_a_line_is_believed_and_that_it_is_back_again(odds, first, n_faulty):
+    """Each row where it leads says as much as one that agrees on a level."""
+    fence = TargetFence()
+    state = fence.start() | {"since": -99, "deviation": 1.0, "odds": odds, "of_faults": n_faulty}
+    believe = (fence, state, 1e3)
+    moves = [moved_by(*believe, 50.0 * row) for row in range(1, 8)]
+    first += int(n_faulty)
+    assert moves == [0.0] * (first - 1) + [50.0 * first] + [50.0] * (7 - first)
+    assert state["line"].tolist() == [8.0, 50.0, _lines.GOES_ON]
+    assert state["odds"] == odds + fence.bound
+    assert moved_by(*believe, 0.0) == -350.0
+    assert state["line"][2] == _lines.IS_BACK
+    assert state["odds"] == odds - fence.bound
+    assert state["of_faults"] == n_faulty + 6.0
+
+
+def moved_by(fence, state, t, target):
+    """Let a target be met alone by who always forecasts the level; return how far that moves."""
+    u = np.array([target - state["origin"]])
+    taught, moves = fence.believed([state], t, u, np.zeros(1), np.zeros((1, 1, 0)), [False])
+    if moves[0]:
+        fence.move(state, moves[0])
+    rows = np.zeros((1, 6))
+    rows[0, [0, 4]] = u[0] - moves[0], taught[0] != u[0]
+    fence._learn_rows(state, t, rows)
+    return float(moves[0])

@@ -20,7 +20,7 @@ from . import _targets as targets
 
 _OF_NONES = "nones", "marks", "learnt", "latest", "within"
 # of what is known of a target
-_KEPT = ("guarded", "origin", "unit", "n_faulty", "believed", *_OF_NONES)
+_KEPT = ("guarded", "origin", "unit", "n_faulty", "believed", "of_faults", *_OF_NONES)
 _TINY = 1e-9  # usual distance over the unit, or its inverse, that makes it a wrong unit
 _REMOTE = 1e3  # usual distances from the origin that make it a wrong one: ridges draw towards it
 LAYOUTS = (8, 16, 32, 64)  # rounds at which columns are shown as the rows so far ask for
