@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sklearn_okl import OnlineKernelRegressor
-from sklearn_okl.untuned.rounds import _lines
+from sklearn_okl.untuned.rounds import _lines, _nones
 from sklearn_okl.untuned.rounds._targets import TargetFence
 from sklearn_okl.untuned.rounds._trust import Trust
 
@@ -128,6 +128,40 @@ def test_when_a_line_is_believed_and_that_it_is_back_again(odds, first, n_faulty
     assert state["line"][2] == _lines.IS_BACK
     assert state["odds"] == odds - fence.bound
     assert state["of_faults"] == n_faulty + 6.0
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_level_that_changes_its_sign_is_one(seed):
+    """It stood for no number until the eighth row, as what is off may read -9999."""
+    rng = np.random.default_rng(seed)
+    X, rows = rng.normal(size=(440, 2)), np.arange(440)
+    y = np.where(rows < 400, 22.0 * rows, -8800.0) + 5.0 * rng.normal(size=440)
+    sizes = np.abs(errors(X, y))
+    assert (sizes[400:] > 1e3).sum() == 3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("level", [100.0, 4500.0, 7000.0])
+def test_what_is_off_costs_no_row_beside_large_values(level):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 2))
+    y = level * (1.0 + 0.1 * np.sin(2.0 * X[:, 0]) + 0.01 * rng.normal(size=500))
+    for start in range(200, 450, 80):
+        y[start : start + 7] = -9999.0 + rng.uniform(-1.0, 1.0, 7)
+    sizes = np.abs(errors(X, y))[150:]
+    assert sizes[y[150:] > 0.0].max() < 0.1 * level
+
+
+def test_what_lies_across_all_values_and_farther():
+    state = TargetFence().start() | {"within": np.array([2.0, 90.0]), "origin": 10.0, "unit": 2.0}
+    for target, near, is_across in [
+        (-101.0, 50.0, True),
+        (-100.0, 50.0, False),  # -190, as far as 90 and what is near to that
+        (-51.0, 0.0, True),
+        (-50.0, 0.0, False),
+        (101.0, 0.0, False),
+    ]:
+        assert _nones.is_across(state, target, near) == is_across
 
 
 def moved_by(fence, state, t, target):

@@ -288,7 +288,7 @@ class TargetFence:
         state["dispute"] = np.array([n, error, target, began_strangely])
         is_level = is_far and state["odds"] + self.bound * (n - 1.0) >= self.settled
         # what is off may read so, with any last digits: no twin learns that from rows alike
-        across = n > 1.0 and _nones.is_across(state, target)
+        across = n > 1.0 and _nones.is_across(state, target, self.cap * reach)
         state["stuck"] = across and n < self.block // 8
         is_level = (is_level or is_line) and not state["stuck"]
         if is_level and began_strangely:
