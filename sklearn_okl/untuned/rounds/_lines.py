@@ -17,9 +17,12 @@ def start():
 
 
 def believed(fence, state, n):
-    """Tell whether a line of n points is one: beyond two each counts, but for faults on a line."""
+    """Tell whether a line of n points is one: beyond two each counts, but for faults on a line.
+
+    That levels come at once says nothing for lines.
+    """
     n -= state["of_faults"]
-    return state["odds"] + fence.bound * (n - 2.0) >= fence.settled
+    return min(state["odds"], fence.odds[0]) + fence.bound * (n - 2.0) >= fence.settled
 
 
 def learn_return(state, was_line):
@@ -73,12 +76,13 @@ def n_rows(state):
     return 1.0 + float(np.cumprod(doubted[::-1]).sum())
 
 
-def odds_of_twin(guards, odds, foretold):
+def odds_of_twin(guards, odds, bound):
     """Return the log odds of a twin that believes every target, where lines say something of it.
 
-    That a line is believed, or that a level is back, counts as a far target that was foretold.
+    With a line that is believed it is the likelier one, by what a round counts at most: if it is
+    wrong it loses that at once. So it does where a level is back.
     """
     said = [guard["line"][2] for guard in guards]
     if BELIEVED in said:
-        return np.maximum(odds, foretold)
-    return np.minimum(odds, -foretold) if IS_BACK in said else odds
+        return np.maximum(odds, bound)
+    return np.minimum(odds, -bound) if IS_BACK in said else odds

@@ -168,8 +168,8 @@ class Trust:
         if not guards or not state["twin"]:
             return
         odds, far = state["odds"].copy(), state["far"].copy()
-        odds[-1] = _lines.odds_of_twin(guards, odds[-1], self.foretold)
-        said = _lines.odds_of_twin(guards, far[-1], self.foretold)
+        odds[-1] = _lines.odds_of_twin(guards, odds[-1], self.bound)
+        said = _lines.odds_of_twin(guards, far[-1], self.bound)
         far[-1] = np.where(far[-1] > -self.limit, said, far[-1])
         state |= {"odds": odds, "far": far}
 
