@@ -124,8 +124,8 @@ def test_first_rows_of_which_many_are_faulty():
     assert usual < 5.0
     assert not _faults.judged(rng.standard_t(1.5, size=64))[0].sum() > 6
     # runs of more than two may be levels, and say nothing against them
-    assert FENCE.odds_after(np.repeat([False, True, False, True], [5, 2, 9, 20])) == -7.0
-    assert FENCE.odds_after(faulty) == FENCE.odds[1]
+    assert FENCE.odds_after(np.repeat([False, True, False, True], [5, 2, 9, 20]), -4.0) == -7.0
+    assert FENCE.odds_after(faulty, FENCE.odds[0]) == FENCE.odds[1]
 
 
 @pytest.mark.parametrize("seed", range(3))

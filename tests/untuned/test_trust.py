@@ -71,7 +71,7 @@ def loop(y, ours, theirs, scale, delay, nones):
                 now = own + 0.5**away * gain * counts
                 far[-1][k] = np.clip(now, -TRUST.settled, TRUST.settled)
             elif k == band and is_apart and is_foretold:
-                far[-1][k] = gain + max(-TRUST.odds, *far[-2])
+                far[-1][k] = min(gain + max(-TRUST.odds, odds[-2], *far[-2]), TRUST.settled)
         kept += gain * (abs(mine - yours) > TRUST.reach * scale)
         kept = min(max(kept, TRUST.odds - TRUST.limit), 2.0 * TRUST.odds)
     return np.array(made), odds, far, kept

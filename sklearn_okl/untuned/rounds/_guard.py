@@ -259,6 +259,7 @@ class Guard(NoGuard):
         self.model._put_former(state, X, answer)
         of_errors = misses[:n], errors[:n], units[:n], u == taught
         answer, misses, errors = self._beside_twin(state, X, y, weights, answer, *of_errors)
+        self.trust.hear_of_lines(self.beside, [guards[j] for j in back])
         state["t"] += n
         scored = slice(max(1 + self.model.label_delay - n_before, 0), n)  # the first are none
         of_scored = None if weights is None else weights[scored]
@@ -404,7 +405,7 @@ class Guard(NoGuard):
             rounds = self._rounds_of_twin()
             theirs = rounds.learn(beside["twin"], X, y, weights)  # all: it is not guarded
             self.model._stop(beside["twin"], self.call.run, rounds)
-            stuck = np.array([guard["stuck"] for guard in state["targets"]])
+            stuck = self.fence.say_nothing(state["targets"])
             nones = _nones.came_as_none(state["targets"], y)
             mixed = self.trust.learn(beside, y, answer, theirs, stuck=stuck, nones=nones)
             learnt = errors == misses

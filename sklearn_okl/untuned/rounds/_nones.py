@@ -143,10 +143,15 @@ def _stands_beyond(fence, state, number, target):
     return is_beyond and is_the_same(fence, state, target, state["dispute"][0])
 
 
-def is_across(state, target):
-    """Tell whether a target, in units, lies across 0 from all values."""
+def is_across(state, target, near):
+    """Tell whether a target, in units, lies across 0 from all values, and farther off than these.
+
+    What is as far from 0 as they are, or `near` to that, has another sign, and is a level as any.
+    """
     number, known = target * unit(state) + state["origin"], state["within"]
-    return len(known) > 0 and _faults.lies_across(number, known)
+    if not len(known) or abs(number) <= np.abs(known).max() + near * unit(state):
+        return False
+    return _faults.lies_across(number, known)
 
 
 def stand_still(fence, state, far, y, u):

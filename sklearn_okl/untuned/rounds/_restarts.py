@@ -19,7 +19,8 @@ from . import _target_units as target_units
 from . import _targets as targets
 
 _OF_NONES = "nones", "marks", "learnt", "latest", "within"
-_KEPT = ("guarded", "origin", "unit", "n_faulty", *_OF_NONES)  # of what is known of a target
+# of what is known of a target
+_KEPT = ("guarded", "origin", "unit", "n_faulty", "believed", "of_faults", *_OF_NONES)
 _TINY = 1e-9  # usual distance over the unit, or its inverse, that makes it a wrong unit
 _REMOTE = 1e3  # usual distances from the origin that make it a wrong one: ridges draw towards it
 LAYOUTS = (8, 16, 32, 64)  # rounds at which columns are shown as the rows so far ask for
@@ -204,7 +205,7 @@ def _in_units(model, state, first, before, units):
     for j, (guard, known, anew) in enumerate(zip(guards, before, units, strict=True)):
         guard["since"] = max(known["since"], first)
         guard |= {name: known[name] for name in _KEPT} | anew
-        guard["odds"] = fence.odds_after(latest["faulty"][:, j])
+        guard["odds"] = fence.odds_after(latest["faulty"][:, j], known["believed"])
     return fence.scaled(guards, _with_last_sound(latest["y"], latest["faulty"]))
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from ..._delay import late
 from ..._types import Any, ArrayLike
 from ...features._faults import runs
-from . import _blocks, _nones
+from . import _blocks, _lines, _nones
 from ._deviations import deviation, deviations, windows_of
 from ._nones import are_none, is_explained
 from ._target_units import FARTHEST, UNITS, in_units, unit
@@ -123,9 +123,13 @@ class TargetFence:
             "values": np.empty(0),  # the latest targets, but for those in doubt
             "deviation": np.inf,  # robust, of the errors before the latest refresh
             "odds": self.odds[0],  # log odds that what is in doubt is a new level
+            "believed": self.odds[0],  # and those before the first row of the model
             # rows in a row in doubt that agree, how far the last one is off, itself, and whether
             # the row of the first was strange
             "dispute": np.zeros(4),
+            # points in a row that are on a line, its last step, and what is said of it
+            "line": _lines.start(),
+            "of_faults": 0.0,  # points of lines that were some
             "stuck": False,  # whether the latest one is the very one before, in doubt
             # last move of the level: how far, how many rows were needed, how many have come since
             "moved": np.zeros(3),
@@ -186,6 +190,10 @@ class TargetFence:
     def disputed(self, states: Any) -> Any:
         """Return whether the next row may end a dispute."""
         return any(state["dispute"][0] > 0.0 for state in states)
+
+    def say_nothing(self, states: Any) -> Any:
+        """Return of which targets (q,) the latest row tells nothing: it was as faults have been."""
+        return np.array([state["stuck"] or _lines.are_like_faults(state) for state in states])
 
     def n_sound(
         self,
@@ -266,32 +274,32 @@ class TargetFence:
             if n > 0.0 and is_near:  # an expert that sees why says nothing of other rows
                 is_level = abs(target - last) < abs(error)
                 self._settle(state, self.bound if is_level else -self.bound)
+            state["line"] = _lines.start()
             # while targets are off, the reason may be what began strangely
             state["dispute"] = np.array([0.0, 0.0, 0.0, 0.0 if is_near else began_strangely])
             return target, 0.0
         # the first one may have taught something
         agrees = n > 0.0 and abs(error - off) <= reach * (1.0 + self.cap * (n == 1.0))
         is_far = abs(error) > self.cap * reach  # nearer levels are left to the experts
+        was_line = state["line"][2] > 0.0
+        is_line = _lines.learn(self, state, error, is_far, reach)
         n = n + 1.0 if agrees else float(is_far)
-        moved, needed, since = state["moved"].tolist()
-        # back again within as many rows as it took: those were the faults
-        is_return = moved != 0.0 and since <= needed and abs(error + moved) <= reach
         began_strangely = began_strangely or float(is_strange)
         state["dispute"] = np.array([n, error, target, began_strangely])
         is_level = is_far and state["odds"] + self.bound * (n - 1.0) >= self.settled
         # what is off may read so, with any last digits: no twin learns that from rows alike
-        across = n > 1.0 and _nones.is_across(state, target)
+        across = n > 1.0 and _nones.is_across(state, target, self.cap * reach)
         state["stuck"] = across and n < self.block // 8
-        is_level &= not state["stuck"]
+        is_level = (is_level or is_line) and not state["stuck"]
         if is_level and began_strangely:
             self._settle(state, self.bound)
             return target, 0.0
-        if is_return and needed == FARTHEST:
-            state["block"] = state["block"][:0]  # of nothing that counts
+        # back again within as many rows as it took: those were the faults
+        moved, needed, since = state["moved"].tolist()
+        limit = reach * (1.0 + self.cap * was_line)
+        is_return = moved != 0.0 and since <= needed and abs(error + moved) <= limit
         if is_return or is_level:
-            self._settle(state, -2.0 * self.bound if is_return else self.bound)
-            needed = float(self.block) if across else n
-            state["moved"] = np.array([0.0 if is_return else error, needed, 0.0])
+            self._move_to(state, error, is_return, across, was_line)
             return target, error
         # of a level, perhaps: the second of a dispute, or the third in a row
         third = len(state["block"]) > 1 and state["block"][-2:, 4].all()
@@ -302,18 +310,35 @@ class TargetFence:
         # the farther off it is beyond the cap, the less it teaches
         return forecast + error * (self.cap * reach / error) ** 2, 0.0
 
+    def _move_to(self, state, error, is_return, across, was_line):
+        """Say of a level that it moves by an error, and how the dispute has ended."""
+        moved, needed, _ = state["moved"].tolist()
+        n, goes_on = state["dispute"][0], state["line"][2] == _lines.GOES_ON and not is_return
+        if is_return and needed == FARTHEST:
+            state["block"] = state["block"][:0]  # of nothing that counts
+        if is_return:
+            self._settle(state, -2.0 * self.bound)
+            _lines.learn_return(state, was_line)
+        elif not goes_on:
+            self._settle(state, self.bound)
+        needed = float(self.block) if across else n
+        if state["line"][2] in (_lines.BELIEVED, _lines.GOES_ON):
+            state["dispute"][0], needed = _lines.n_rows(state), state["line"][0]
+        error += moved * goes_on
+        state["moved"] = np.array([0.0 if is_return else error, needed, 0.0])
+
     def _is_old(self, state, t):
         """Tell whether forecasts of a block were known before round t."""
         return t - state["since"] - state["delay"] >= self.block
 
-    def odds_after(self, faulty: ArrayLike) -> Any:
+    def odds_after(self, faulty: ArrayLike, before: float) -> Any:
         """Return the log odds after first rows of which some were `faulty` (n,), in how many runs.
 
-        A run of more than two may be a level.
+        They were those `before`. A run of more than two may be a level.
         """
         first, end = runs(faulty)
         lengths = end - first
-        return max(self.odds[0] - self.bound * int((lengths <= 2).sum()), self.odds[1])
+        return max(before - self.bound * int((lengths <= 2).sum()), self.odds[1])
 
     def _settle(self, state, by):
         """Let a dispute that has ended count in the odds."""
@@ -328,8 +353,9 @@ class TargetFence:
             Its latest targets, those of the dispute, the last one first, as from the new level.
         """
         n = int(state["dispute"][0]) - 1  # rows before this one
-        state["n_moves"] += 1
-        state["missed"] = min(state["missed"] + (n + 1.0) * by**2, FARTHEST)
+        if not _lines.moves(state):
+            state["n_moves"] += 1
+            state["missed"] = min(state["missed"] + (n + 1.0) * by**2, FARTHEST)
         state["origin"] += by * unit(state)
         state["block"] = state["block"].copy()
         state["block"][:, 5] -= by
@@ -337,13 +363,13 @@ class TargetFence:
             state["errors"] = state["errors"].copy()
             n = min(n, len(state["block"]))
             rows = state["block"][len(state["block"]) - n :]
-            n_fenced = int(rows[:, 4].sum())
-            state["n_faulty"] -= n_fenced
             rows[:, 0] -= by
-            rows[:, 3] = np.abs(rows[:, 0] - rows[:, 1])  # that of no expert is known
-            rows[:, 4] = 0.0
-            places = slice(max(len(state["errors"]) - n, 0), None)
-            state["errors"][places] = np.abs(rows[:, 0] - rows[:, 1])[-len(state["errors"]) :]
+            if state["line"][2] != _lines.BELIEVED:  # on a slope they are far from the level
+                state["n_faulty"] -= int(rows[:, 4].sum())
+                rows[:, 3] = np.abs(rows[:, 0] - rows[:, 1])  # that of no expert is known
+                rows[:, 4] = 0.0
+                places = slice(max(len(state["errors"]) - n, 0), None)
+                state["errors"][places] = rows[-len(state["errors"]) :, 3]
         state["dispute"] = np.zeros(4)
         return state["block"][len(state["block"]) - n :][::-1, 0].copy()
 
@@ -437,11 +463,11 @@ class TargetFence:
     def _learn_rows(self, state, t, rows):
         """Remember rows of a block as they are in it, all or none of them in doubt."""
         n, in_doubt = len(rows), rows[0, 4]
+        is_none = _lines.just_went_on(state) or (in_doubt and bool(are_none(state, rows[0, 0])))
         state["moved"][2] += n
         state["n_faulty"] += int(in_doubt)
         state["n_runs"] += int(in_doubt and not state["block"][-1:, 4].any())
         state["stuck"] &= bool(in_doubt)
-        is_none = in_doubt and bool(are_none(state, rows[0, 0]))
         seen = rows[n if is_none else self._first(state, t) :, :2]
         errors = np.abs(seen[:, 0] - seen[:, 1])
         state["errors"] = np.concatenate([state["errors"], errors])[-self.latest :]
@@ -469,6 +495,7 @@ class TargetFence:
         full, windows = [], []
         for j, state in enumerate(states):
             is_none = n == 1 and bool(are_none(state, u[0, j]))
+            is_none |= _lines.just_went_on(state)
             first = n if is_none else self._first(state, t)
             sizes, n_new = np.abs(u[first:, j] - forecasts[first:, j]), np.maximum(dues - first, 0)
             seen = (state["errors"], sizes), (state["values"], u[first:, j])

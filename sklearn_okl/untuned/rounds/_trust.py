@@ -28,12 +28,13 @@ from ..._delay import late
 from ..._tail import Shared
 from ..._types import Any, ArrayLike
 from ...aggregators._apart import N_BANDS, bands_of, nearness, octaves_of
+from . import _lines
 from ._target_units import unit
 
 _NEAR = 1e-6  # usual errors between forecasts that are near
 _LARGEST = 1e300  # loss in the units of another
 _BELIEFS = "kept", "largest", "explained", "won"
-_OF_TARGETS = "odds", "nones", "marks", "learnt"
+_OF_TARGETS = "odds", "of_faults", "nones", "marks", "learnt"
 
 
 @dataclass(frozen=True)
@@ -162,6 +163,16 @@ class Trust:
         state["between"] = np.zeros_like(state["between"])
         self.rescale(state, scale)
 
+    def hear_of_lines(self, state: Any, guards: Any) -> None:
+        """Trust the twin as lines say, see `_lines.py`, for which levels of targets have moved."""
+        if not guards or not state["twin"]:
+            return
+        odds, far = state["odds"].copy(), state["far"].copy()
+        odds[-1] = _lines.odds_of_twin(guards, odds[-1], self.bound)
+        said = _lines.odds_of_twin(guards, far[-1], self.bound)
+        far[-1] = np.where(far[-1] > -self.limit, said, far[-1])
+        state |= {"odds": odds, "far": far}
+
     def _first_odds(self, scale, errors):
         """Return the log odds that targets off by `errors` (q,) are none of faults."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -275,8 +286,9 @@ class Trust:
         for i in np.flatnonzero(of_far.any(axis=1)):
             own, known = of_far[i], far[i]
             now = np.clip(known + own, -self.settled, self.settled)
-            before = np.where(own > 0.0, max(known.max(), -self.odds), -self.odds)
-            first = np.where(begins[i], own + before, known)
+            # what speaks for the twin makes nobody trust it less than all rows have so far
+            before = np.where(own > 0.0, max(known.max(), odds[i], -self.odds), -self.odds)
+            first = np.where(begins[i], np.minimum(own + before, self.settled), known)
             far[i + 1 :] = np.where(known == -self.limit, first, now)
         return np.array(odds), far
 
@@ -393,6 +405,7 @@ def is_guarded(state):
 def unguarded(state):
     """Return a state that believes every target, and the latest if it learns them again."""
     anew = {"guarded": False, "dispute": np.zeros(4), "moved": np.zeros(3)}
+    anew["line"] = _lines.start()
     latest = state["latest"] | {"faulty": np.zeros_like(state["latest"]["faulty"])}
     believing = {"targets": [guard | anew for guard in state["targets"]], "latest": Shared(latest)}
     return state | believing
@@ -405,7 +418,7 @@ def with_beliefs(fresh, state):
     """
     of_trust = {name: state["beside"][name] for name in _BELIEFS}
     guards = [
-        guard | {name: known[name] for name in _OF_TARGETS}
+        guard | {name: known[name] for name in _OF_TARGETS} | {"believed": known["odds"]}
         for guard, known in zip(fresh["targets"], state["targets"], strict=True)
     ]
     return fresh | {"targets": guards, "beside": fresh["beside"] | of_trust}
@@ -413,7 +426,8 @@ def with_beliefs(fresh, state):
 
 def successor(twin, state):
     """Return the state of a twin that goes on for a model: guarded, and with the model's record."""
-    known = [{name: guard[name] for name in ("odds", "n_faulty")} for guard in state["targets"]]
+    kept = "odds", "of_faults", "n_faulty"
+    known = [{name: guard[name] for name in kept} for guard in state["targets"]]
     guards = [
         guard | {"guarded": True} | part for guard, part in zip(twin["targets"], known, strict=True)
     ]
