@@ -28,8 +28,8 @@ from ._views import FENCE, reach
 BELIEVED = 3  # values in a row beyond the fence, less than one apart, that are no fault at first
 _START = -4.0  # log odds of a new level over a fault
 _LEAST, _MOST = -19.0, 8.0  # and their limits: then eight rows are needed, or one
-_N_OCTAVES = 32  # fences that values may be off, in octaves
-_NEAR = 1  # octaves beyond a level in which it says that there may be another one
+_N_OCTAVES, _LOWEST = 32, -8  # of distances, in the fence there was when a value was first beyond
+_NEAR = 2  # octaves beyond a level in which it says that there may be another one
 _BOUND = 3.0  # that a row, or a dispute that has ended, counts
 _SETTLED = 2.0  # from which on a level is believed
 _BELIEVED_ANYWAY = 8  # values in a row beyond the fence that are believed wherever they are
@@ -49,6 +49,7 @@ def start(n_series):
         "last": np.full(n_series, np.nan),
         "line": np.full((2, n_series), np.nan),  # the latest one beyond it, and its own change
         "n_on_line": nothing,  # and how many in a row have changed as that one did
+        "unit": np.zeros(n_series),  # how far off the fence was when one was first beyond it
         # log odds that what is beyond is a new level, by octaves of the distance
         "odds": np.full((_N_OCTAVES, n_series), _START),
         # its latest move, by how many values it was believed, and how many came since
@@ -63,6 +64,7 @@ def is_sound(beyond):
         all((count >= 0).all() for count in counts)
         and ((odds >= _LEAST) & (odds <= _MOST)).all()
         and np.isfinite(beyond["moved"]).all()
+        and ((beyond["unit"] >= 0.0) & (beyond["unit"] < np.inf)).all()
         and not any(np.isinf(beyond[name]).any() for name in ("last", "line"))
     )
 
@@ -93,6 +95,8 @@ def as_learnt(state, beyond, values, forecasts, believed):
     is_known, is_value = ~np.isnan(values), values == believed
     is_beyond = (values < low) | (values > high) | _stand_still(state, beyond["last"], values, far)
     is_beyond &= ~is_value
+    unit = np.where(is_beyond & (beyond["unit"] == 0.0), far, beyond["unit"])
+    beyond = beyond | {"unit": unit}
     counts = _counted(state, beyond, values, is_beyond, far)
     n_agreeing = counts["n_agreeing"]
     is_level = is_beyond & _are_enough(state, beyond, values, n_agreeing)
@@ -156,8 +160,8 @@ def settle(state, before, beyond, values, forecasts, is_new):
     by, is_known = np.where(is_new, values - forecasts, 0.0), ~np.isnan(values)
     is_back = is_new & _are_back(state, before, values)
     is_over = is_known & np.isnan(beyond["last"]) & ~np.isnan(before["last"]) & ~is_new
-    octaves, k = np.arange(_N_OCTAVES)[:, None], _octaves(state, values)
-    of_last = _octaves(state, before["last"])
+    octaves, k = np.arange(_N_OCTAVES)[:, None], _octaves(state, beyond, values)
+    of_last = _octaves(state, beyond, before["last"])
     gains = (is_new & ~is_back) * (octaves <= k + _NEAR) - 2.0 * is_back * (octaves >= k)
     gains = _BOUND * (gains - 1.0 * is_over * (octaves >= of_last))
     beyond["odds"] = np.clip(before["odds"] + gains, _LEAST, _MOST)
@@ -166,16 +170,16 @@ def settle(state, before, beyond, values, forecasts, is_new):
     beyond["moved"] = np.where(is_new, moved, since)
 
 
-def _octaves(state, values):
-    """Return how many octaves of the fence values (m,) are off the mean, 0 where not beyond it."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        fences = np.abs(values - state["mean"]) / reach(state)
-    return np.clip(np.frexp(np.nan_to_num(fences))[1] - 1, 0, _N_OCTAVES - 1)
+def _octaves(state, beyond, values):
+    """Return in which octaves (m,) the distances of values (m,) from the mean are."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        units = np.nan_to_num(np.abs(values - state["mean"]) / beyond["unit"])
+    return np.clip(np.frexp(units)[1] - 1 - _LOWEST, 0, _N_OCTAVES - 1)
 
 
 def _are_enough(state, beyond, values, n_agreeing):
     """Tell where so many values (m,) that agree are enough for a new level."""
-    odds = np.take_along_axis(beyond["odds"], _octaves(state, values)[None], axis=0)[0]
+    odds = np.take_along_axis(beyond["odds"], _octaves(state, beyond, values)[None], axis=0)[0]
     return (n_agreeing > 0) & (odds + _BOUND * (n_agreeing - 1) >= _SETTLED)
 
 

@@ -12,7 +12,7 @@ autoregression, leaves w as it is, since forecasts know that part. Of a second v
 agrees with a far one another share is gone on from, which the third one tells in the same way: it
 begins with 1, as faults are mostly alone. A third one that agrees is gone on from as it is. What is
 back where the forecast was before one or two far values is no further far one: so much as was gone
-on from was too much.
+on from was too much. A single one is then remembered as it was, as it may come in season.
 
 As a target, which may be rare and no fault, such a value is off by w d, but by `FAR`
 usual errors at least: by no more than that one row leads others astray (P. J. Huber, "Robust
@@ -87,6 +87,7 @@ def learn(state, y, issued):
     of_pair = base + two * (y - base)
     kept = np.where(is_first, issued + one * errors, np.where(is_pair, of_pair, y))
     before = np.where(is_pair, base + two * off, np.where(is_third, base + off, np.nan))
+    before = np.where(is_back & (age == 1.0), base + off, before)  # it was there, and may be again
     count = state["count"] + known
     rate = known * np.maximum(1.0 / np.maximum(count, 1.0), _RATE)
     heard = np.minimum(sizes, np.where(count > _FEW, _MOST * usual, np.inf))

@@ -172,32 +172,40 @@ class FarValues:
     """How much lasts of the values of one series that are far from their forecasts."""
 
     def __init__(self):
-        self.share, self.sizes, self.usual, self.n_far = 0.5, 0, 0.0, 0
-        self.off, self.latest = 0.0, np.nan
+        self.shares, self.n_told = [0.5, 1.0], [0, 0]  # after one far value, and two that agree
+        self.sizes, self.usual = 0, 0.0
+        self.age, self.base, self.off = 0, 0.0, 0.0  # of the far values before this one
 
     def learn(self, y, issued, memory):
         """The value as a target, and as it is gone on from."""
         if np.isnan(y) or np.isnan(issued):
             return y, y
-        error, far = y - issued, 8.0 * self.usual
-        if self.off:
-            self.n_far += 1
-            rate = 1.0 if self.n_far == 1 else 0.5
-            self.share += rate * min(max(error / self.off, -1.0), 1.0)
-            self.share = min(max(self.share, 0.0), 1.0)
-        is_far = self.sizes >= 16 and abs(error) > far
-        agrees = is_far and abs(y - self.latest) <= far
+        error, far, age = y - issued, 8.0 * self.usual, self.age
+        is_off = self.sizes >= 16 and abs(error) > far
+        if age:
+            rate = 0.5 if self.n_told[age - 1] else 1.0
+            told = self.shares[age - 1] + rate * min(max(error / self.off, -1.0), 1.0)
+            self.shares[age - 1] = min(max(told, 0.0), 1.0)
+            self.n_told[age - 1] += 1
         self.sizes += 1
         heard = abs(error) if self.sizes <= 16 else min(abs(error), 4.0 * self.usual)
         self.usual += max(1.0 / self.sizes, 0.02) * (heard - self.usual)
-        self.off, self.latest = (error, y) if is_far else (0.0, np.nan)
-        if agrees:
+        is_back = age > 0 and abs(y - self.base) <= far
+        agrees = age > 0 and not is_back and abs(y - self.base - self.off) <= far
+        one, two = self.shares
+        kept, self.age = y, 0
+        if agrees and age == 1:
+            memory.kept[-1] = self.base + two * self.off
+            self.age, self.off = 2, y - self.base
+            kept = self.base + two * self.off
+        elif agrees or (is_back and age == 1):
             memory.kept[-1] = memory.rows[-1]
-        if not is_far or self.share == 1.0:
-            return y, y
-        lasting = self.share * error
-        taught = issued + np.sign(error) * max(abs(lasting), far)
-        return taught, y if agrees else issued + lasting
+        elif is_off and not is_back:
+            self.age, self.base, self.off = 1, issued, error
+            kept = issued + one * error
+        if not is_off or one == 1.0:
+            return y, kept
+        return issued + np.sign(error) * max(abs(one * error), far), kept
 
 
 def standardised(x, means, deviations):
@@ -797,6 +805,7 @@ class Forecaster:
         for c in range(self.m):
             if isinstance(learnt[c], NewLevel):
                 self.move(c, learnt[c] - first[c])
+                self.far[c].base += learnt[c] - first[c]
                 learnt[c], first[c] = np.nan, float(learnt[c])
         sound, kept = list(learnt), list(came)
         for c, memory in enumerate(self.views[0]):

@@ -37,7 +37,7 @@ class Series:
     def odds(self, value):
         off = np.array([value - self.level])
         state = {"mean": np.zeros(1), "variance": np.ones(1), "count": np.full(1, 100)}
-        return float(self.beyond["odds"][_beyond._octaves(state, off)[0], 0])
+        return float(self.beyond["odds"][_beyond._octaves(state, self.beyond, off)[0], 0])
 
 
 def test_who_has_shown_levels_is_believed_at_once():
