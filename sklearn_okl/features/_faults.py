@@ -169,12 +169,14 @@ def lies_beyond(number, values):
         return bool(abs(number - 0.5 * (lowest + highest)) > highest - lowest)
 
 
-def lies_across(number, values):
+def lies_across(number, values, near):
     """Tell whether a number lies beyond values (n,) and 0, on a side of 0 where none of them is.
 
-    Few levels do, but what stands for none, whatever its last digits.
+    Few levels do, but what stands for none, whatever its last digits. What is as far from 0 as the
+    values are, or `near` to that, has another sign, and is a level as any.
     """
     is_across = values.any() and (np.sign(number) * values).max() <= 0.0
+    is_across = is_across and abs(number) > np.abs(values).max() + near
     return bool(is_across and lies_beyond(number, values))
 
 

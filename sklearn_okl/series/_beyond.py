@@ -6,9 +6,9 @@ level: all that is remembered moves by as much as its forecast was off, and goes
 had always been there; the eighth in a row on a line is learnt as it is, since the series rises.
 Where moving would not help, as forecasts are beyond the fence as well, or would cost the digits, it
 is learnt as `FENCE` away; so is the eighth in a row of which none agree, as in another unit. One
-beyond all values and 0, none of them of its sign, is to be the 32nd: so is what stands for none,
-whatever its last digits. The very number before is no further one where values hardly ever repeat,
-as a sensor that is out writes it, up to the 32nd.
+beyond all values and 0, none of them of its sign nor as far from 0, is to be the 32nd: so is what
+stands for none, whatever its last digits. The very number before is no further one where values
+hardly ever repeat, as a sensor that is out writes it, up to the 32nd.
 
 How many are needed the stream says. As for targets of tables (`untuned/rounds/_targets.py`), log
 odds that what is in doubt is a new level are kept for ever: a level that was believed adds to them,
@@ -48,7 +48,7 @@ def start(n_series):
         "n_alike": nothing,  # the latest ones beyond it that are the number before
         "last": np.full(n_series, np.nan),
         "line": np.full((2, n_series), np.nan),  # the latest one beyond it, and its own change
-        "n_on_line": nothing,  # and how many in a row have changed as that one did
+        "n_on_line": nothing,  # and how many in a row have changed as that one did, by a fence
         "unit": np.zeros(n_series),  # how far off the fence was when one was first beyond it
         # log odds that what is beyond is a new level, by octaves of the distance
         "odds": np.full((_N_OCTAVES, n_series), _START),
@@ -104,7 +104,7 @@ def as_learnt(state, beyond, values, forecasts, believed):
     for k in (is_level & (n_agreeing < _BELIEVED_AT_LAST)).nonzero()[0]:
         others = _latest(state, k)
         others = others[(others >= low[k]) & (others <= high[k])]
-        is_doubtful[k] = _faults.lies_across(values[k], others)
+        is_doubtful[k] = _faults.lies_across(values[k], others, far[k])
     is_level &= ~is_doubtful
     is_level |= is_beyond & _are_back(state, beyond, values)
     is_enough = _come_to_stay(state, counts, values, is_beyond)
@@ -130,8 +130,9 @@ def _counted(state, beyond, values, is_beyond, far):
     for k in is_alike.nonzero()[0]:
         is_alike[k] = _faults.seldom_repeat(_latest(state, k), values[k])
     agree = np.abs(values - last) <= far
-    is_on_line = np.abs(values - beyond["line"][0] - beyond["line"][1]) <= far
-    n_before = np.where(is_on_line & ~agree, BELIEVED - 1, beyond["n_agreeing"] * agree)
+    change = values - beyond["line"][0]
+    is_on_line = (np.abs(change) > far) & (np.abs(change - beyond["line"][1]) <= far)
+    n_before = np.where(is_on_line, BELIEVED - 1, beyond["n_agreeing"] * agree)
     counts = {
         "n": (beyond["n"] + ~is_alike) * is_beyond,
         "n_agreeing": (n_before + ~is_alike) * is_beyond,

@@ -90,6 +90,14 @@ def test_three_on_a_line_are_believed_and_the_eighth_is_learnt_as_it_is():
         assert np.isnan(series.said(1e4 * rng.normal())[0])
 
 
+def test_a_level_that_is_believed_late_moves_as_any():
+    series = Series()
+    series.level = 100.0
+    for k in range(31):
+        assert np.isnan(series.said(-900.0 + 0.1 * k)[0])  # on a side of 0 where none was
+    assert series.said(-896.0) == (-896.0, True)
+
+
 def test_a_file_of_odds_without_end_is_refused():
     beyond = _beyond.start(2)
     assert _beyond.is_sound(beyond)

@@ -70,7 +70,9 @@ def test_an_outage_may_have_any_last_digits(level, start, n_out):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("level", "step", "n_rows"), [(100, 1e3, 3), (0, 1e3, 3), (100, -1e3, 32)])
+@pytest.mark.parametrize(
+    ("level", "step", "n_rows"), [(100, 1e3, 3), (0, 1e3, 3), (100, -1e3, 32), (1000, -1950, 3)]
+)
 def test_a_level_on_the_other_side_is_believed_later(level, step, n_rows):
     y, _ = stream(0, 200, effect=0.0)
     y += level - 100.0

@@ -146,12 +146,10 @@ def _stands_beyond(fence, state, number, target):
 def is_across(state, target, near):
     """Tell whether a target, in units, lies across 0 from all values, and farther off than these.
 
-    What is as far from 0 as they are, or `near` to that, has another sign, and is a level as any.
+    As far as they are, or `near` to that in units, is a level as any.
     """
     number, known = target * unit(state) + state["origin"], state["within"]
-    if not len(known) or abs(number) <= np.abs(known).max() + near * unit(state):
-        return False
-    return _faults.lies_across(number, known)
+    return len(known) > 0 and _faults.lies_across(number, known, near * unit(state))
 
 
 def stand_still(fence, state, far, y, u):
