@@ -170,25 +170,23 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
 
     *Faults.* A value 20 running standard deviations off counts as missing, and intervals are not
     judged by it; so does a number that has been one three times. A far number that is the very one
-    before, where values hardly ever repeat, was none either time: the row before is taken back. The
-    third far value in a row that agrees with those before it, or is on a line with them, is a new
-    level, to which all that is remembered of the series moves; the 32nd, where it lies beyond all
-    values and 0, on a side of 0 where none of them is. Log odds say how many are needed: one after
-    two levels like it, up to eight after faults no larger. The first values are judged as a whole
-    after 8, 16, 32, ..., 256 rows, and learnt again without faults, and up to row 1024 when a
-    number is found that stands for none. Of a value that is nearer, but more than 8 usual errors
-    off its forecast, as much is gone on from as has lasted of such values so far, and of two that
-    agree as much as of such pairs. Cells of X are judged likewise; one known ahead counts as
-    missing, too, and a column at a new level says what it said. First values in a unit much larger
-    than all later ones, or elsewhere before row 32, count as missing once these are as many, and
-    32. Wrong in both directions: a single far value that is true is not learnt, unless it comes in
-    every season of the first rows or columns explain it; a level that is none, three values long,
-    costs the forecast of one row when it is left. A number that comes in every tenth row and is
-    true, zeros of closed days, say, is not learnt until three of the first seasons, two if they
-    were given, have it, or where it begins later once it has come four times as many rows apart,
-    and never if it comes at any time, nor before most rows have it if it lies beyond all values and
-    0 where these hardly ever repeat: above a twentieth there is a warning, and ``guard=False``
-    believes them.
+    before, where values hardly ever repeat, was none either time. The third far value in a row that
+    agrees with those before it, or is on a line with them, is a new level, to which all that is
+    remembered of the series moves; the 32nd, where it lies beyond all values and 0, on a side of 0
+    where none of them is. One is enough after two levels like it, and up to eight are needed after
+    faults no larger. The first values are judged as a whole after 8, 16, 32, ..., 256 rows, and
+    learnt again without faults, and up to row 1024 when a number is found that stands for none. Of
+    a value that is nearer, but more than 8 usual errors off its forecast, as much is gone on from
+    as has lasted of such values, or pairs, so far. Cells of X are judged likewise; one known ahead
+    counts as missing, too, and a column at a new level says what it said. First values in a unit
+    much larger than all later ones, or elsewhere before row 32, count as missing once these are as
+    many, and 32. Wrong in both directions: a single far value that is true is not learnt, unless it
+    comes in every season of the first rows or columns explain it; a level that is none costs one
+    forecast when it is left. A number that comes in every tenth row and is true, zeros of closed
+    days, say, is not learnt until three of the first seasons, two if they were given, have it, or
+    where it begins later once it has come four times as many rows apart, and never if it comes at
+    any time, nor before most rows have it if it lies beyond all values and 0 where these hardly
+    ever repeat: above a twentieth there is a warning, and ``guard=False`` believes them.
 
     *Persistence.* The cut of the stream into calls changes nothing, to the last bit. Where an index
     of dates or whole numbers has no `freq`, its first 16 labels tell the step, the smallest one of
