@@ -3,7 +3,7 @@ r"""What lies beyond the fence of a series: a fault, or the first value of a new
 A value that is more than `FENCE` running deviations from the mean counts as missing: a single one
 is a fault. Some in a row that agree with those before them, or are on a line with these, are a new
 level: all that is remembered moves by as much as its forecast was off, and goes on as if the series
-had always been there; the eighth in a row on a line is learnt as it is, since the series rises.
+had always been there; the fifth in a row on a line is learnt as it is, since the series rises.
 Where moving would not help, as forecasts are beyond the fence as well, or would cost the digits, it
 is learnt as `FENCE` away; so is the eighth in a row of which none agree, as in another unit. One
 beyond all values and 0, none of them of its sign nor as far from 0, is to be the 32nd: so is what
@@ -120,7 +120,7 @@ def as_learnt(state, beyond, values, forecasts, believed):
     for name, one in (("last", last), ("line", line)):
         counts[name] = np.where(is_known, one, beyond[name])
     is_lost = is_beyond & ~(is_level | is_enough)
-    is_new = is_found & (counts["n_on_line"] < _BELIEVED_ANYWAY)
+    is_new = is_found & (counts["n_on_line"] < BELIEVED)
     return np.where(is_lost, np.nan, learnt), beyond | counts, is_new
 
 
