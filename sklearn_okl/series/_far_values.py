@@ -39,9 +39,7 @@ def start(n_series):
         "usual": nothing,  # size of an error
         "count": nothing,  # errors so far
         "n_far": np.zeros((2, n_series)),  # values that have told each share
-        # values in a row, the first of which was far, up to two, and whether the second agrees
-        "age": nothing,
-        "is_pair": np.zeros(n_series, dtype=bool),
+        "age": nothing,  # 1 after a far value, 2 after another one that agrees with it
         "base": nothing,  # what was forecast of the first one
         "off": nothing,  # by how much the latest of them is off that
     }
