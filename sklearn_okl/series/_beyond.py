@@ -15,7 +15,7 @@ odds that what is in doubt is a new level are kept for ever: a level that was be
 a value that came back takes from them, and each row of a dispute but the first adds as much. From
 their start on the third row is believed; after two levels and no fault the first one is, and
 nothing but it is lost; after faults one of up to eight. Odds are kept by octaves of the distance:
-a fault says that what is farther is one, and a level that what is nearer is one, or little farther.
+a fault says that what is farther is one, and a level that what is nearer is, or four times as far.
 If values are back as soon as they were believed, or after two, they were faults: the level moves
 back at once, and odds fall twice.
 """
@@ -59,9 +59,9 @@ def start(n_series):
 
 def is_sound(beyond):
     """Tell whether what is known, as from a file, are counts, moves, and odds within limits."""
-    counts, odds = [beyond[name] for name in beyond if name.startswith("n")], beyond["odds"]
+    counts, odds = ("n", "n_agreeing", "n_alike", "n_on_line"), beyond["odds"]
     return bool(
-        all((count >= 0).all() for count in counts)
+        all((beyond[name] >= 0).all() for name in counts)
         and ((odds >= _LEAST) & (odds <= _MOST)).all()
         and np.isfinite(beyond["moved"]).all()
         and ((beyond["unit"] >= 0.0) & (beyond["unit"] < np.inf)).all()

@@ -80,19 +80,21 @@ def learn(state, y, issued):
     agrees = known & (age > 0.0) & ~is_back & (np.abs(y - base - off) <= far)
     is_pair, is_third = agrees & (age == 1.0), agrees & (age == 2.0)
     is_first = is_off & ~is_back & ~agrees
-    one, two = share = _told(state, known, errors)
+    tell = known & (age == np.array([[1.0], [2.0]]))  # something of each share
+    one, two = share = _told(state, tell, errors)
 
     of_pair = base + two * (y - base)
     kept = np.where(is_first, issued + one * errors, np.where(is_pair, of_pair, y))
-    before = np.where(is_pair, base + two * off, np.where(is_third, base + off, np.nan))
-    before = np.where(is_back & (age == 1.0), base + off, before)  # it was there, and may be again
+    is_alone = is_back & (age == 1.0)  # it was there, and may be again
+    as_it_was = np.where(is_third | is_alone, base + off, np.nan)
+    before = np.where(is_pair, base + two * off, as_it_was)
     count = state["count"] + known
     rate = known * np.maximum(1.0 / np.maximum(count, 1.0), _RATE)
     heard = np.minimum(sizes, np.where(count > _FEW, _MOST * usual, np.inf))
     state.update(
         usual=usual + rate * (heard - usual),
         count=count,
-        n_far=state["n_far"] + _tell(state, known),
+        n_far=state["n_far"] + tell,
         share=share,
         age=np.where(known, 1.0 * is_first + 2.0 * is_pair, age),
         base=np.where(is_first, issued, base),
@@ -103,14 +105,12 @@ def learn(state, y, issued):
     return np.where(bounded, taught, y), kept, before
 
 
-def _tell(state, known):
-    """Return which values (m,) that are known tell something of each share (2, m)."""
-    return known & (state["age"] == np.array([[1.0], [2.0]]))
+def _told(state, tell, errors):
+    """Return the shares (2, m) after errors (m,) of values, of which some tell something of each.
 
-
-def _told(state, known, errors):
-    """Return the shares (2, m) after errors (m,) of the values after far ones."""
-    tell, off = _tell(state, known), state["off"]
-    lasts = np.clip(errors / np.where(known & (off != 0.0), off, np.inf), -1.0, 1.0)
+    These are the values after far ones.
+    """
+    off = np.where(tell.any(axis=0) & (state["off"] != 0.0), state["off"], np.inf)
+    lasts = np.clip(errors / off, -1.0, 1.0)
     rate = tell / np.clip(state["n_far"] + 1.0, 1.0, 2.0)
     return np.clip(state["share"] + rate * lasts, 0.0, 1.0)

@@ -15,13 +15,15 @@ class Series:
     def __init__(self):
         self.rng, self.level, self.beyond = np.random.default_rng(0), 0.0, _beyond.start(1)
 
+    def known(self):
+        """Return what is remembered of the series."""
+        values = self.level + self.rng.normal(size=(100, 1))
+        mean, count = np.array([self.level]), np.full(1, 100)
+        return {"values": values, "mean": mean, "variance": np.ones(1), "count": count}
+
     def said(self, value):
         """Return what is learnt of a value, and whether it moves the level."""
-        state = {
-            "values": self.level + self.rng.normal(size=(100, 1)),
-            **{"mean": np.array([self.level]), "variance": np.ones(1), "count": np.full(1, 100)},
-        }
-        before, came = self.beyond, np.array([float(value)])
+        state, before, came = self.known(), self.beyond, np.array([float(value)])
         asked = np.array([self.level]), np.full(1, np.nan)
         learnt, self.beyond, is_new = _beyond.as_learnt(state, before, came, *asked)
         _beyond.settle(state, before, self.beyond, came, asked[0], is_new)
@@ -35,9 +37,9 @@ class Series:
         return int(np.isnan(learnt).sum())
 
     def odds(self, value):
-        off = np.array([value - self.level])
-        state = {"mean": np.zeros(1), "variance": np.ones(1), "count": np.full(1, 100)}
-        return float(self.beyond["odds"][_beyond._octaves(state, self.beyond, off)[0], 0])
+        """Return the log odds that a value so far off is of a new level."""
+        octave = _beyond._octaves(self.known(), self.beyond, np.array([value]))[0]
+        return float(self.beyond["odds"][octave, 0])
 
 
 def test_who_has_shown_levels_is_believed_at_once():
@@ -105,7 +107,7 @@ def test_a_file_of_odds_without_end_is_refused():
 
 @pytest.mark.parametrize("horizon", [1, 5])
 def test_setpoints_cost_what_the_last_value_costs(horizon):
-    """A new level every 40 rows was lost for three rows each time: 3 of the last value's squares"""
+    """A new level every 40 rows was lost for three rows each time: 3 of the last value's."""
     rng, n = np.random.default_rng(horizon), 480
     y = np.repeat(rng.uniform(0.0, 100.0, n // 40), 40) + 0.02 * rng.normal(size=n)
     said = OnlineForecaster(horizon).prequential_predict(y)[:, 0]
