@@ -16,6 +16,7 @@ from ...meta._past import Past
 from . import _corrections as corrections
 
 ROWS = 64  # of a block, at whose end the metric learns, and likelihoods are shared
+_FARTHEST = 16.0  # the most that an error tells, in medians of those beside it
 
 
 def blocks_of(n, *passed):
@@ -71,6 +72,9 @@ class Corrector:
 class ErrorsTold:
     """Errors of q numbers: BOA mixes forecasts that are corrected by them, and those that are not.
 
+    One that is far from all beside it, as where a jump was learnt from, tells of no row but its
+    own: it counts as several medians of what the same rows tell, so that half of them set the size.
+
     Parameters
     ----------
     share, delay : float, int
@@ -93,10 +97,7 @@ class ErrorsTold:
 
     def corrected(self, base, shares, told):
         """Return forecasts (n, q, 1 + n_sums) alone and corrected."""
-        sums = shares @ told  # (n_views, n, n_sizes, q)
-        sums /= 1.0 + np.add.reduce(shares, axis=3, keepdims=True)
-        sums = sums.transpose(1, 3, 0, 2).reshape(*base.shape, -1)
-        return np.concatenate([base[..., None], sums + base[..., None]], axis=-1)
+        return _with_sums(base, shares, _bounded(told))
 
     def learn(self, state, F, u, weights):
         """Learn targets (n, q) of forecasts (n, q, 1 + n_sums); return mixed ones (n, q)."""
@@ -139,7 +140,7 @@ class ClassesTold(ErrorsTold):
 
     def corrected(self, base, shares, told):
         classes = told[..., : base.shape[1]]
-        return super().corrected(base, shares, classes - base[:, None])
+        return _with_sums(base, shares, classes - base[:, None])
 
     def learn(self, state, F, u, weights):
         P, y, means = F.swapaxes(1, 2), u.argmax(axis=1), []
@@ -163,3 +164,20 @@ class ClassesTold(ErrorsTold):
     def forecast(self, state, F, ago):
         known = as_it_was(state["known"], state["past"], ago)
         return mean_under(known, F.swapaxes(1, 2))
+
+
+def _with_sums(base, shares, told):
+    """Return forecasts (n, q, 1 + n_sums) alone, and with means of what rows tell, and of one 0."""
+    sums = shares @ told  # (n_views, n, n_sizes, q)
+    sums /= 1.0 + np.add.reduce(shares, axis=3, keepdims=True)
+    sums = sums.transpose(1, 3, 0, 2).reshape(*base.shape, -1)
+    return np.concatenate([base[..., None], sums + base[..., None]], axis=-1)
+
+
+def _bounded(told):
+    """Return errors (n_views, n, k, q), none farther than several medians of those of its row."""
+    sizes = np.abs(told)
+    middle = sizes.shape[2] // 2
+    sizes.partition(middle, axis=2)
+    most = _FARTHEST * sizes[:, :, middle : middle + 1]
+    return np.maximum(np.minimum(told, most), -most)
