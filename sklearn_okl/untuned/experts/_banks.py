@@ -20,7 +20,10 @@ def inputs_of(bank, seen, said=None):
     """
     n_columns, m = frequencies_of(bank["features"]).shape[1:]
     if not m:
-        return seen.steady
+        sees_values = seen.values is not None and bank["features"]["masks"].shape[1] > len(
+            seen.steady[0]
+        )
+        return np.hstack([seen.steady, seen.values]) if sees_values else seen.steady
     n = 0 if said is None else n_heard(bank["features"])
     parts = [said[:, :n]] if n else []
     parts += [part[:, :n_columns] for part in (seen.inputs, seen.spreads) if part is not None]
@@ -82,7 +85,7 @@ def frequencies_of(maps):
 def start_bank(plan, rng, delay=0, n_targets=None, unseen=()):
     """Return the state of a bank of experts: those that are planned, and room for others.
 
-    Those that are planned do not see inputs in the places `unseen`.
+    Those that are planned do not see inputs in the places `unseen`, see `add_members`.
     """
     shape, members, size = plan
     expert = learner(shape.forgetting, shape.packed)
@@ -112,8 +115,8 @@ def add_members(bank, members, shape, rng, level=0.0, scales=None, unseen=()):
 
     Where nothing is known of them, they forecast the level, a number or (q,): theta is
     (level, 0, ...), and b is A theta, as after a past that has taught them so. Scales (n_columns,),
-    one array per member, multiply what their kernels see. Inputs in the places `unseen` they do not
-    see.
+    one array per member, multiply what their kernels see. Inputs in the places `unseen` none sees
+    but who sees the whole row.
     """
     low = len(bank["members"])
     places = slice(low, low + len(members))
@@ -130,7 +133,8 @@ def add_members(bank, members, shape, rng, level=0.0, scales=None, unseen=()):
     maps = each_array(bank["features"], np.copy)
     for k, member in enumerate(members, low):
         seen = shape.seen(member["lags"], member["trees"])
-        seen[np.array(unseen, dtype=int)] = False
+        if not member["whole"]:
+            seen[np.array(unseen, dtype=int)] = False
         n_lines = shape.n_heard or int(seen.sum())
         maps["masks"][k] = (shape.n_heard > 0 or seen[: shape.n_linear]) / np.sqrt(n_lines)
         maps["halves"][k] = member["ranks"]

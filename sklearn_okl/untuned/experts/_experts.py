@@ -41,6 +41,7 @@ from ._plan import (
     name_of,
     plan,
     refined,
+    with_whole_line,
 )
 from ._renewed_waves import may_be_renewed, renew, renewals_of
 from ._sizes import RowSizes
@@ -96,19 +97,25 @@ class Experts:
         make = plan if ordered else lagless_plan
         return make(n_features, self.lags, *of_all, n_trees, self.kind.n_targets or 1)
 
-    def start(self, n_features, seed, n_trees=0, unseen=(), n_codes=(0, 0), ordered=True):
-        """Return the first state; the last features are of trees, those `unseen` for the born."""
-        rng, plans = np.random.RandomState(seed), self.plan(n_features - n_trees, n_trees, ordered)
+    def start(self, n_features, seed, n_own, n_trees=0, unseen=(), n_codes=(0, 0), ordered=True):
+        """Return the first state; behind its own features come those of trees, and of values.
+
+        Most experts do not see those `unseen`.
+        """
+        rng, plans = np.random.RandomState(seed), self.plan(n_own, n_trees, ordered)
+        n_values = n_features - n_own - n_trees
+        if n_values or len(unseen) and not self.budget.compact:
+            plans = with_whole_line(plans, n_values)
         of_banks = rng, self.delay, self.kind.n_taught, unseen
         n_experts = self.inputs.n_walks + sum(bank.room for bank in plans.values()) + len(KINDS)
         return {
-            "inputs": self.inputs.start(n_features, n_trees),
+            "inputs": self.inputs.start(n_features, n_trees, n_values),
             "banks": {name: start_bank(bank, *of_banks) for name, bank in plans.items()},
-            "leaves": self.leaves.start(n_features - n_trees),
+            "leaves": self.leaves.start(n_own),
             "rounds": np.zeros(n_experts, dtype=int),
             "losses": np.zeros((*self.kind.shape, n_experts)),
             "masses": np.zeros(n_experts),  # sums of the weights of the rows forecast
-        } | self.kind.start(n_experts, n_features - n_trees, seed, n_codes, ordered)
+        } | self.kind.start(n_experts, n_own, seed, n_codes, ordered)
 
     def learn_rows(self, state, X, y, weights, run):
         """Learn rows as they come, and targets; return what `learn` does."""
@@ -354,7 +361,7 @@ class Experts:
         """
         young, places = state["banks"][BORN], self._places(state)
         n_trees = state["inputs"]["n_trees"]
-        n_features -= n_trees
+        n_features -= n_trees + state["inputs"]["n_values"]
         shares, losses = self.kind.shares(state), state["losses"]
         losses = losses if shares is None else shares @ losses
         known_of = losses, state["rounds"], self._mean_weights(state)

@@ -43,6 +43,7 @@ MEMBERS = tuple(
         "pairs": True,
         "learnt": False,
         "trees": True,
+        "whole": False,
     }
     for name in ("tree", "tree on a line")
 )

@@ -5,12 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-_PLAIN = {"ranks": False, "pairs": False, "learnt": False, "trees": False}
+_PLAIN = {"ranks": False, "pairs": False, "learnt": False, "trees": False, "whole": False}
 WALKS = tuple(
     {"kernel": name, "bandwidth": np.nan, "lags": True, "alpha": np.nan, "forgetting": 1.0} | _PLAIN
     for name in ("persistence", "random walk")
 )
 MAIN, BORN = "kernels", "born"  # names of the banks that births look at
+WHOLE = "linear, all columns"  # and of the line that sees all from the start
 LAGGED = "kernels, lags"  # and of that which they look at of a small model
 LINK = 2  # kernels of a link of the chain
 
@@ -42,6 +43,8 @@ class Shape(NamedTuple):
         How many experts, the first ones, say what they forecast of a row, which is a feature of it.
     spares_lags : bool
         Whether half of their frequencies see no lags.
+    n_values : int
+        Inputs behind the lags that say which of its values a number is.
     """
 
     n_inputs: int
@@ -55,6 +58,7 @@ class Shape(NamedTuple):
     lagless: bool = False
     n_heard: int = 0
     spares_lags: bool = False
+    n_values: int = 0
 
     @property
     def n_linear(self):
@@ -73,9 +77,11 @@ class Shape(NamedTuple):
 
     def seen(self, lags, trees):
         """Return which inputs (n_inputs,) an expert sees."""
-        places = np.arange(self.n_inputs) - (self.n_inputs - self.n_lags)  # from 0 on lags
+        low = self.n_inputs - self.n_lags - self.n_values
+        places = np.arange(self.n_inputs) - low  # from 0 on lags
         are_trees = (places >= -self.n_trees) & (places < 0)
-        return (lags | (places < 0)) & (trees | ~are_trees)
+        are_lags = (places >= 0) & (places < self.n_lags)
+        return (lags | ~are_lags) & (trees | ~are_trees)
 
     @property
     def n_features(self):
@@ -159,6 +165,22 @@ def plan(n_features, n_lags, forgetting, budget, constants, n_trees=0, n_targets
     left = budget.work - sum(bank.shape.without_trees().work * bank.room for bank in others)
     n = int(np.clip(left / main.work, 2, len(kernels)))
     return {MAIN: Bank(main, kernels[:n], n)} | banks
+
+
+def with_whole_line(banks, n_values):
+    """Return the banks with one line more, which sees all that columns are shown as from the start.
+
+    What a target owes to each of many categories, to each value of a number, or to logarithms, may
+    be a sum, which one that is linear in them finds with few rows for each. Where it is none, the
+    other lines know it sooner.
+    """
+    line = next((one for one in banks.values() if not one.shape.n_frequencies), None)
+    if line is None or not line.members:
+        return banks
+    shape = line.shape._replace(n_inputs=line.shape.n_inputs + n_values, n_values=n_values)
+    whole = Bank(shape, [line.members[0] | {"whole": True}], 1)
+    born = {name: bank for name, bank in banks.items() if name == BORN}
+    return {name: bank for name, bank in banks.items() if name != BORN} | {WHOLE: whole} | born
 
 
 def small_plan(n_features, n_lags, forgetting, budget, constants, n_trees=0, hears=True):
@@ -320,7 +342,7 @@ def refined(parents, size, factor):
     return list(children.values())[:size]
 
 
-def name_of(kernel, bandwidth, lags, alpha, forgetting, ranks, pairs, learnt, trees):
+def name_of(kernel, bandwidth, lags, alpha, forgetting, ranks, pairs, learnt, trees, whole):
     """Name an expert by all that makes it another one than its neighbours."""
     if np.isnan(alpha):
         return {"tree": "a tree on its own", "tree on a line": "a tree on a line"}.get(
@@ -332,5 +354,6 @@ def name_of(kernel, bandwidth, lags, alpha, forgetting, ranks, pairs, learnt, tr
     parts += ["pairs"] if pairs else []
     parts += ["learnt scales"] if learnt else []
     parts += ["a tree"] if trees else []
+    parts += ["all columns"] if whole else []
     parts += [f"forgetting {forgetting:g}"] if forgetting < 1.0 else []
     return ", ".join(parts)

@@ -37,10 +37,12 @@ def parts_of(experts, state, X, columns, ages):
     F, seen = experts.ask(state, Z, codes=codes_of(state, X))
     of_mixture = state, F, seen, experts._heard(state, ages)
     weights, links, constant = experts.kind.lines(*of_mixture)
-    steady = _owners(experts.encoder, state["columns"]["layout"], columns, experts.lags)
+    layout = state["columns"]["layout"]
+    steady = _owners(experts.encoder, layout, columns, experts.lags)
     n_trees = state["inputs"]["n_trees"]
     low = len(steady) - experts.lags - n_trees
     inputs = np.delete(steady, np.arange(low, low + n_trees))
+    steady = np.append(steady, columns[layout["valued"]])
     nothing = np.zeros((len(X), 0)), np.zeros((0, len(constant)))
     parts = [Line(*nothing, constant, np.zeros(0, dtype=int))]
     weights, trees = _with_lines(experts, state, weights)
@@ -129,7 +131,7 @@ def _of_leaves(leaves, state, Z, weights, steady):
 
 
 def _owners(encoder, layout, columns, n_lags):
-    """Return whose the inputs are, trees and lags included: of a column, or of `OTHERS`."""
+    """Return whose the inputs are but for values, trees and lags included: of a column, or of `OTHERS`."""
     of_gaps, of_trees = columns.max(initial=-1) + 1 + np.arange(2)
     own = [*columns, *columns[layout["indicators"][:, 0]], *columns[layout["tails"]]]
     own += [of_gaps] * layout["gaps"]

@@ -32,11 +32,11 @@ class ExpertsAndTrees(Experts):
         self.takes_rows = False  # batch models have a word in each of them
         self.trees = trees(estimator, n, lags, self)
 
-    def start(self, n_features, seed, n_trees=0, *of_layout):
-        plans = self.plan(n_features - n_trees, n_trees)
+    def start(self, n_features, seed, n_own, n_trees=0, *of_layout):
+        plans = self.plan(n_own, n_trees)
         n_columns = n_features + self.trees.n_lag_columns
         more = self.trees.start(n_columns, seed, allowance(plans, 2 * self.trees.n_pairs))
-        return super().start(n_features, seed, n_trees, *of_layout) | more
+        return super().start(n_features, seed, n_own, n_trees, *of_layout) | more
 
     def learn(self, state, X, y, ages, run, weights=None, codes=None):
         """Learn rows and targets; return the forecasts of the whole, and of the experts."""
@@ -154,7 +154,7 @@ def _rows_of_table(kind, trees, weights, squared_unit):
         "lags": [kind.n_lag_columns > 0] * 2,
         "alpha": [np.nan] * 2,
         "forgetting": [1.0] * 2,
-        **{name: [False] * 2 for name in ("ranks", "pairs", "learnt", "trees")},
+        **{name: [False] * 2 for name in ("ranks", "pairs", "learnt", "trees", "whole")},
         "weight": weights[1:],
         "mean_loss": trees["losses"] * squared_unit / np.where(masses > 0.0, masses, 1.0),
         "n_rounds": trees["rounds"],

@@ -168,7 +168,7 @@ class Rounds:
     def _start_from(self, layout, n_columns, seed):
         experts = self._experts()
         encoder = experts.encoder
-        width, n_trees = encoder.width(layout, n_columns), encoder.n_trees(layout)
+        width, of_lines = encoder.width(layout, n_columns), encoder.widths(layout, n_columns)
         state = {
             "t": 0,
             "former": {},  # the model before it started anew, while its forecasts have no labels
@@ -180,7 +180,7 @@ class Rounds:
         of_record = self._n_outputs, self.label_delay, experts.budget.compact
         state |= self._record.start(*of_record) | self._guard.start(self)
         of_layout = seen_later(layout, n_columns), _codes.numbers(layout), layout["ordered"]
-        state |= experts.start(width, seed, n_trees, *of_layout)
+        state |= experts.start(width, seed, *of_lines, *of_layout)
         mark_units(state)
         return state
 

@@ -17,7 +17,7 @@ def start_sizes(model, layout, n_columns, seed):
         return {}
     experts = model._experts()
     encoder = experts.encoder
-    return experts.sizes.start(encoder.width(layout, n_columns) - encoder.n_trees(layout), seed)
+    return experts.sizes.start(encoder.widths(layout, n_columns)[0], seed)
 
 
 def law_of(model, X, ahead):

@@ -58,9 +58,10 @@ class Encoder:
         n_own = len(self._own(layout)) + has_tree(layout)
         return width_of(layout, n_columns) + self.n_others * n_own
 
-    def n_trees(self, layout):
-        """Return how many columns are forecasts of trees: the last ones."""
-        return has_tree(layout) * (1 + self.n_others)
+    def widths(self, layout, n_columns):
+        """Return how many columns all experts see, and how many are forecasts of trees."""
+        n_trees = has_tree(layout) * (1 + self.n_others)
+        return self.width(layout, n_columns) - n_trees - len(layout["values"]), n_trees
 
     def start(self, layout, n_columns):
         """Return the state before the first row: none where nothing is learnt of a target."""
@@ -136,7 +137,7 @@ class Encoder:
 
     def _own(self, layout):
         """Return the columns that each target has for itself; the last but trees is of gaps."""
-        of_gaps = [-1 - has_tree(layout)] * (self.own_gaps and layout["gaps"])
+        of_gaps = [-1 - _n_behind(layout)] * (self.own_gaps and layout["gaps"])
         return np.append(layout["at_first"], of_gaps).astype(int)
 
     def _beside(self, Z, others, state):
@@ -149,9 +150,11 @@ class Encoder:
         of_others = (other[:, own] for other in others)
         # what nobody has seen yet, and what has turned out to be a number, says nothing of a target
         of_others = [np.where(is_nominal & ~np.isnan(C), C, 0.0) for C in of_others]
-        Z, tree = np.split(Z, [Z.shape[1] - has_tree(layout)], axis=1)
-        trees = [tree, *(other[:, -1:] for other in others)] if has_tree(layout) else []
-        return np.hstack([Z, *of_others, *trees])
+        n_values = len(layout["values"])
+        Z, behind = np.split(Z, [Z.shape[1] - _n_behind(layout)], axis=1)
+        tree, values = np.split(behind, [has_tree(layout)], axis=1)
+        trees = [other[:, -1 - n_values, None] for other in others] if has_tree(layout) else []
+        return np.hstack([Z, *of_others, tree, *trees, values])
 
     def _learn(self, state, X, y):
         """Learn rows and a target (n,); return what was to be seen before each of them."""
@@ -225,13 +228,16 @@ class Encoder:
                 faded(past["is_gap"] * targets[:, None], of_gaps[1]),
             )
             of_gaps = [path[n_known] for path in of_gaps]
-            Z[:, -1 - has_tree(layout)] = _what_gaps_say(
+            Z[:, -1 - _n_behind(layout)] = _what_gaps_say(
                 gaps_in_numbers(layout, X), *of_gaps, known
             )
             state["of_gaps"] = np.stack([path[-1] for path in of_gaps])
         if has_tree(layout):
             of_rows = past["few"], targets, steps.seen(X, layout["few"]), n_known
-            Z[:, -1] = steps.forecasts(state["steps"], *of_rows, most=self.most_rows)
+            Z[:, -_n_behind(layout)] = steps.forecasts(
+                state["steps"], *of_rows, most=self.most_rows
+            )
+        Z[:, Z.shape[1] - len(layout["values"]) :] = _which_values(X, layout)
         state["all"] = known[-1]
         return Z
 
@@ -241,6 +247,23 @@ def _with_logarithms(X, layout):
     if not len(layout["tails"]):
         return X
     return np.hstack([X, logarithms(X, layout["tails"], layout["shifts"])])
+
+
+def _n_behind(layout):
+    """Return how many columns of one target come last, for lines alone: a tree, and values."""
+    return has_tree(layout) + len(layout["values"])
+
+
+def _which_values(X, layout):
+    """Return indicators of the values of numbers that have few, or of all others."""
+    columns, low = layout["valued"], 0
+    X = X[:, columns]
+    found = X == layout["values"]
+    ends = np.flatnonzero(np.diff(columns, append=-1)).tolist()  # all others of a column are last
+    for end in ends:
+        found[:, end] = ~found[:, low:end].any(axis=1) & ~np.isnan(X[:, end])
+        low = end + 1
+    return found
 
 
 def _start(layout, n_columns):

@@ -32,7 +32,9 @@ class InputRow:
     def __init__(self, inputs, state):
         self.inputs, self.units, self.state = inputs, inputs.units, state
         self.d = d = len(state["rows"]["weights"])
-        self.n_own = d - state["n_trees"]  # what is made of trees comes behind, for lines alone
+        # what is made of trees comes behind, for lines alone, and which values there are
+        self.n_values = state["n_values"]
+        self.n_own = d - state["n_trees"] - self.n_values
         self.places = _places(d, len(state["targets"]["weights"]), inputs.n_lags)
         self.known = self.limits = None  # of this block
         self.all_steady = (None, b""), None  # centres and scales that stay, and as columns
@@ -45,7 +47,7 @@ class InputRow:
         return not inputs.delay and state["rows"]["origin"] is not None
 
     def ask(self, x, t):
-        """Return a row x (d,) as kernels and as lines see it; None where values are not plain.
+        """Return a row x (d,) as kernels and as lines see it; None where numbers are not plain.
 
         Those are gaps, numbers that are none, and first ones of a column. What no row changes is
         kept for the round t.
@@ -61,6 +63,9 @@ class InputRow:
         inputs, steady = units.seen(columns, *self.of_columns, self.counted)
         if n < self.d:
             inputs = np.concatenate([inputs[:n], inputs[self.d :]])
+        if self.n_values:  # behind all that lines see
+            parts = np.split(steady, [self.d - self.n_values, self.d])
+            steady = np.concatenate([parts[0], parts[2], parts[1]])
         if "ranks" in self.state:
             shares = quantiles.ask(self.state["ranks"], x[None, :n])[0]
             inputs = np.concatenate([inputs, ndtri(shares), inputs[n:]])

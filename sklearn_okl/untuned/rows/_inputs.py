@@ -41,6 +41,8 @@ class Seen(NamedTuple):
         Whole numbers and categories as they came, of who wants them.
     logs : ndarray of shape (q, n, K) or None
         What experts forecast of logarithms of the targets, NaN of who learns none.
+    values : ndarray of shape (n, n_values) or None
+        Which of its few values each number is, in steady units, for a line that sees the rest, too.
     """
 
     inputs: np.ndarray
@@ -51,6 +53,7 @@ class Seen(NamedTuple):
     strange: np.ndarray
     codes: np.ndarray | None = None
     logs: np.ndarray | None = None
+    values: np.ndarray | None = None
 
 
 class LaggedInputs:
@@ -84,8 +87,9 @@ class LaggedInputs:
         self.gaps = GapFiller(delay)
         self.n_quantiles = n_quantiles
 
-    def start(self, n_features, n_trees=0):
-        """Return the state before the first row; the last columns may be forecasts of trees."""
+    def start(self, n_features, n_trees=0, n_values=0):
+        """Return the state before the first row; the last columns may be of trees, and of values.
+        """
         d, q = n_features, self.of_targets
         shapes = {
             "rows": (8, 2, d),
@@ -96,10 +100,11 @@ class LaggedInputs:
         }
         n_targets = sum(q) or 1
         ranks = (
-            {"ranks": quantiles.start(d - n_trees, self.n_quantiles)} if self.n_quantiles else {}
+            {"ranks": quantiles.start(d - n_trees - n_values, self.n_quantiles)} if self.n_quantiles else {}
         )
         return ranks | {
             "n_trees": n_trees,
+            "n_values": n_values,
             "rows": self.units.start(d, n_targets),
             "gaps": {},  # what fills them: nothing before the first one
             "far": {},  # what is known of cells that are absurdly far off
@@ -138,10 +143,9 @@ class LaggedInputs:
         of_far = came, X, Y, sums, self.delay, changes
         shown = far_cells.learn(state["far"], *of_far)
         X, strange = self._with_far(X, strange, shown, known["rows"])
-        n_own = X.shape[1] - state["n_trees"]
-        X, trees = X[:, :n_own], X[:, n_own:]
+        X, *for_lines = _parted(state, X)
         X, spreads = self.gaps.learn(state["gaps"], X, known["rows"][:, 0, :, : X.shape[1]])
-        seen = self._seen(X, trees, known, spreads, strange)
+        seen = self._seen(X, for_lines, known, spreads, strange)
         if not self.n_quantiles:
             return seen
         of_ranks = [(n, changed[: X.shape[1]]) for n, changed in changes]
@@ -163,11 +167,10 @@ class LaggedInputs:
         known["rows"] = self.units.by_former(X, known["rows"])
         shown = far_cells.look(state["far"], came, X, ago)
         X, strange = self._with_far(X, strange, shown, known["rows"])
-        n_own = X.shape[1] - state["n_trees"]
-        X, trees = X[:, :n_own], X[:, n_own:]
+        X, *for_lines = _parted(state, X)
         moments = known["rows"][..., 0, :, : X.shape[1]]
         X, spreads = self.gaps.look(state["gaps"], X, moments, ago)
-        seen = self._seen(X, trees, known, spreads, strange)
+        seen = self._seen(X, for_lines, known, spreads, strange)
         if not self.n_quantiles:
             return seen
         return _with_ranks(seen, quantiles.ask(state["ranks"], _as_they_came(came, X), ago))
@@ -220,9 +223,9 @@ class LaggedInputs:
             "scale": np.where(scales > 0.0, scales, 1.0),
         }
 
-    def _seen(self, X, trees, known, spreads, strange):
-        n_trees = trees.shape[1]
-        X = np.hstack([X, trees]) if n_trees else X
+    def _seen(self, X, for_lines, known, spreads, strange):
+        n_trees, n_values = (part.shape[1] for part in for_lines)
+        X = np.hstack([X, *for_lines]) if n_trees or n_values else X
         n, d = X.shape
         rows = known["rows"]  # (n, 8, 2, d) or (8, 2, d)
         lags = known["lags"]  # (n, 2, q k) or (2, q k)
@@ -235,13 +238,23 @@ class LaggedInputs:
         few = known["count"] <= min(self.delay, self.units.first - 1)
         if np.logical_or.reduce(few, axis=None):
             inputs[np.broadcast_to(few, n)] = 0.0
-        if n_trees:
-            inputs = np.hstack([inputs[:, : d - n_trees], inputs[:, d:]])
+        values = None
+        if n_values:
+            values = steady[:, d - n_values : d]
+            steady = np.hstack([steady[:, : d - n_values], steady[:, d:]])
+        if n_trees or n_values:
+            inputs = np.hstack([inputs[:, : d - n_trees - n_values], inputs[:, d:]])
         walks = known["walks"]
         walks = walks if lags.ndim == 3 else repeated(walks, n)
         if spreads is not None:
             spreads = np.pad(spreads, [(0, 0), (0, self.n_lag_columns)])
-        return Seen(inputs, steady, walks, known["scale"], spreads, strange)
+        return Seen(inputs, steady, walks, known["scale"], spreads, strange, values=values)
+
+
+def _parted(state, X):
+    """Return the columns of rows that all see, and two parts for lines alone: trees, and values."""
+    ends = np.cumsum([X.shape[1] - state["n_trees"] - state["n_values"], state["n_trees"]])
+    return np.hsplit(X, ends)
 
 
 def _as_they_came(came, X):

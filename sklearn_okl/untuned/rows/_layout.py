@@ -6,9 +6,12 @@ and whether kernels see the latest targets, see `_order.py`. What is learnt of a
 `_encoding.py`.
 
 Indicators of many categories, and logarithms, cost who has little to learn from them more rows than
-they are worth at first. So only experts that are born later see them, as far as those before depend
-on them.
+they are worth at first. So only one line sees them from the start, and experts that are born later,
+as far as those before depend on them. That line alone sees which of its values a number is, if it
+has few: what a target owes to each may be a sum, as of shops and days of the week.
 """
+
+from functools import partial
 
 import numpy as np
 
@@ -19,6 +22,7 @@ from . import _tails as tails
 FEW = 32  # categories of a column up to which each has an indicator
 AT_FIRST = 8  # and up to which all experts see it
 MOST = 64  # indicators in all
+LINE = 2  # values that say no more than a number does
 OTHERS = -2  # in place of a category: all those without an indicator
 UNORDERED, MAYBE, ORDERED = range(3)  # whether rows have an order
 
@@ -33,13 +37,19 @@ def plain_layout(nominal, ordered=MAYBE):
         "tails": np.empty(0, dtype=int),  # columns with long tails
         "shifts": np.empty(0),  # and what is added to each before its logarithm is taken
         "few": np.empty(0, dtype=int),  # columns of few values, which a tree sees
+        # column and value of each indicator of these, the last one of a column for all others
+        "valued": np.empty(0, dtype=int),
+        "values": np.empty(0),
         "gaps": False,  # whether a column says what a missing value says of the target
         "ordered": ordered,  # whether rows have an order, without which kernels see no lags
     } | _codes.none()
 
 
-def layout_of(nominal, X, ordered=MAYBE):
-    """Return how columns are shown that have these rows in common."""
+def layout_of(nominal, X, ordered=MAYBE, most=MOST):
+    """Return how columns are shown that have these rows in common.
+
+    Values have `most` indicators, less those of categories.
+    """
     found = []
     for j in nominal.tolist():
         codes = X[:, j]
@@ -48,12 +58,8 @@ def layout_of(nominal, X, ordered=MAYBE):
             # beside the only one so far all others are what is none of it
             shown = [*codes, OTHERS] if len(codes) > 1 else codes
             found.append([(j, code) for code in shown])
-    indicators, n = [], 0
-    for pairs in sorted(found, key=len):
-        if n + len(pairs) <= MOST:
-            indicators += pairs
-            n += len(pairs)
-    few = steps.columns_of_few(X, nominal)
+    indicators, few = _as_room_is(found, MOST), steps.columns_of_few(X, nominal)
+    values = _as_room_is(map(partial(_values, X), few.tolist()), most - len(indicators))
     long, shifts = tails.long_tailed(X, np.union1d(nominal, few))
     return {
         "nominal": nominal,
@@ -62,32 +68,50 @@ def layout_of(nominal, X, ordered=MAYBE):
         "tails": long,
         "shifts": shifts,
         "few": few,
+        "valued": np.array([j for j, _ in values], dtype=int),
+        "values": np.array([value for _, value in values], dtype=float),
         "gaps": bool(np.isnan(np.delete(X, nominal, axis=1)).any()),
         "ordered": ordered,
     } | _codes.found(X, nominal)
+
+
+def _as_room_is(found, most):
+    """Return lists of pairs as one, the shortest first, of those that there is room for."""
+    chosen = []
+    for pairs in sorted(found, key=len):
+        if len(chosen) + len(pairs) <= most:
+            chosen += pairs
+    return chosen
+
+
+def _values(X, j):
+    """Return column j and each of its values, and all others, if they are more than a line says."""
+    values = np.unique(X[~np.isnan(X[:, j]), j]).tolist()
+    return [(j, value) for value in (*values, 0.0)] if len(values) > LINE else []
 
 
 def is_sound(layout):
     """Tell whether a layout, as from a file, may be one of these: nothing is divided by 0."""
     sized = (layout["tails"], layout["shifts"]), (layout["codes"][:, 0], layout["code_steps"])
     is_sized = all(one.shape == sizes.shape and (sizes > 0.0).all() for one, sizes in sized)
+    is_sized = is_sized and layout["valued"].shape == layout["values"].shape
     return is_sized and UNORDERED <= layout["ordered"] <= ORDERED
 
 
 def is_same(layout, other):
     """Tell whether two layouts show the same."""
-    names = "gaps", "ordered", "indicators", "tails", "few", "codes"
+    names = "gaps", "ordered", "indicators", "tails", "few", "valued", "values", "codes"
     return all(np.array_equal(layout[name], other[name]) for name in names)
 
 
 def width_of(layout, n_columns):
     """Return how many columns a single target makes of rows."""
-    n_beside = len(layout["indicators"]) + len(layout["tails"])
+    n_beside = len(layout["indicators"]) + len(layout["tails"]) + len(layout["values"])
     return n_columns + n_beside + has_tree(layout) + layout["gaps"]
 
 
 def seen_later(layout, n_columns):
-    """Return the places of indicators and logarithms that only experts born later see."""
+    """Return the places of indicators and logarithms that most experts do not see at first."""
     columns = layout["indicators"][:, 0]
     n_of_column = (columns[:, None] == columns).sum(axis=1)  # one of them for all others
     are_late = np.append(n_of_column > AT_FIRST + 1, np.ones(len(layout["tails"]), dtype=bool))
