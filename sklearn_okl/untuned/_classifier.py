@@ -45,9 +45,9 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
     experts_ : dict of ndarray of shape (n_experts,)
         A table that pandas reads, a row for each expert: ``name``, ``kernel``, ``bandwidth`` (see
         Notes), ``lags``, ``alpha``, ``forgetting``, whether they see ``ranks`` and columns in
-        ``pairs``, have ``learnt`` scales and see a tree (``trees``), ``weight`` in the mixture
-        under the likelihoods of all rounds, ``mean_loss``, ``n_rounds``. Experts that are born
-        later come behind the others.
+        ``pairs``, have ``learnt`` scales, see a tree (``trees``) and all that columns are shown as
+        (``whole``), ``weight`` in the mixture under the likelihoods of all rounds, ``mean_loss``,
+        ``n_rounds``. Experts that are born later come behind the others.
     weights_ : ndarray of shape (n_experts,)
         Weights of that mixture, 0 for kernels that are not heard yet.
     expert_losses_ : ndarray of shape (n_experts,)

@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor, StreamingPipeline
 from sklearn_okl.untuned import RunningUnits
 from sklearn_okl.untuned.experts._banks import MaskedFeatures
+from sklearn_okl.untuned.experts._plan import WHOLE
 from sklearn_okl.untuned.rows._encoding import Encoder
 from sklearn_okl.untuned.rows._gaps import GapFiller
 from sklearn_okl.untuned.rows._layout import plain_layout
@@ -537,7 +538,9 @@ def of_categories(n, n_categories, seed, has_slopes):
 
 
 @pytest.mark.parametrize(("n_categories", "are_seen"), [(8, True), (9, False), (16, False)])
-def test_indicators_of_many_categories_are_seen_by_who_is_born_later(n_categories, are_seen):
+def test_indicators_of_many_categories_are_seen_by_a_line_and_who_is_born_later(
+    n_categories, are_seen
+):
     X, y = of_categories(700, n_categories, 0, True)
     model = OnlineKernelRegressor(budget="fast", random_state=0).fit(X, y)
     indicators = model._state["columns"]["layout"]["indicators"]
@@ -548,6 +551,10 @@ def test_indicators_of_many_categories_are_seen_by_who_is_born_later(n_categorie
         frequencies = bank["features"]["frequencies"][:n, places[:-1]]
         if name == "born":
             assert (frequencies != 0.0).any()
+            continue
+        if name == WHOLE:
+            assert not are_seen
+            assert (masks > 0.0).all()
             continue
         assert (masks[:n, :3] > 0.0).all()
         assert (masks[:n, places] > 0.0).all() == are_seen

@@ -17,7 +17,7 @@ from sklearn_okl.untuned.experts._neighbours import Neighbours
 from sklearn_okl.untuned.experts._told import ClassesTold, ErrorsTold
 
 RECENT = 1e-9
-SIZES, BURN_IN, SHARE, SEED = (2, 5), 12, 0.1, 5
+SIZES, BURN_IN, SHARE, SEED = (2, 6), 12, 0.1, 5
 
 
 def neighbours(n_lags=0, n_rows=40, delay=0):
@@ -30,7 +30,9 @@ def stream(seed, n=150, d=3, n_lags=0, q=1):
     Z = np.round(rng.normal(size=(n, d + n_lags)), 1)
     Z[n // 3 : n // 3 + 8] = Z[n // 3]
     base = rng.normal(size=(n, q))
-    return Z, base, base + np.sin(Z[:, :1]) + 0.1 * rng.normal(size=(n, q))
+    u = base + np.sin(Z[:, :1]) + 0.1 * rng.normal(size=(n, q))
+    u[n // 5 :: n // 4] += 300.0  # errors that tell of no other row
+    return Z, base, u
 
 
 def squared_errors(scales, Z, told, missed, t, known, counts):
@@ -108,11 +110,14 @@ def literal(of, Z, base, u, weights=None):
             apart = np.square(Z[known] - Z[t]) @ of_columns
             apart += RECENT * (t - of.delay - known)
             order = np.argsort(apart)
+            beside = errors[known[order[: SIZES[-1] + 1]]]
+            most = 16.0 * np.median(np.abs(beside), axis=0)
             for size in SIZES:
                 k += 1
                 near, end = known[order[:size]], apart[order[size]]
                 shares = counts[near] * (1.0 - apart[order[:size]] / end)
-                F[t, :, k] += shares @ errors[near] / (1.0 + shares.sum())
+                told = np.clip(errors[near], -most, most)
+                F[t, :, k] += shares @ told / (1.0 + shares.sum())
     mixed, first = base.copy(), burn_in + of.delay
     prior = [1.0 - SHARE, *[SHARE / of.n_sums] * of.n_sums]
     boas = _boas.start(u.shape[1], 1, 1 + of.n_sums, of.delay, BOARegressor(prior_weights=prior))

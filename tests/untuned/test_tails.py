@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 from sklearn_okl.inspection import explain
+from sklearn_okl.untuned.experts._plan import WHOLE
 from sklearn_okl.untuned.rows._encoding import Encoder
 from sklearn_okl.untuned.rows._layout import plain_layout
 from sklearn_okl.untuned.rows._tails import MOST, logarithms, long_tailed
@@ -88,7 +89,7 @@ def test_where_logarithms_are_among_what_is_shown(n_targets):
     assert_array_equal(Z[:, 4], np.log(X[:, 0] + 0.25))
 
 
-def test_they_are_seen_by_who_is_born_later():
+def test_they_are_seen_by_a_line_and_who_is_born_later():
     X, y = counts()
     model = OnlineKernelRegressor(budget="fast", random_state=0).fit(X, y)
     assert_array_equal(tails_of(model), [0, 1, 2])
@@ -97,7 +98,7 @@ def test_they_are_seen_by_who_is_born_later():
         masks, n = bank["features"]["masks"], len(bank["members"])
         frequencies = bank["features"]["frequencies"][:n, places]
         assert (masks[:n, :4] > 0.0).all()
-        assert (masks[:n, places] > 0.0).any() == (name == "born")
+        assert (masks[:n, places] > 0.0).any() == (name in ("born", WHOLE))
         assert not frequencies.size or (frequencies != 0.0).any() == (name == "born")
 
 

@@ -426,7 +426,7 @@ def test_experts_are_a_table(taught, friedman):
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame(taught.experts_)
     names = ["kernel", "bandwidth", "lags", "alpha", "forgetting", "ranks", "pairs", "learnt"]
-    names += ["trees"]
+    names += ["trees", "whole"]
     assert set(table.columns) == {"name", *names, "weight", "mean_loss", "n_rounds"}
     assert table["name"].is_unique
     assert_allclose(table["weight"].sum(), 1.0)

@@ -32,7 +32,6 @@ from ._banks import (
 from ._leaves import KINDS, MEMBERS, TREES, Leaves
 from ._plan import (
     BORN,
-    LAGGED,
     MAIN,
     WALKS,
     births_of,
@@ -44,9 +43,9 @@ from ._plan import (
     with_whole_line,
 )
 from ._renewed_waves import may_be_renewed, renew, renewals_of
+from ._scales import balanced, in_shares, shares_of_two
 from ._sizes import RowSizes
 
-_TINY = np.finfo(float).tiny
 _HELPS = 0.99  # of a line's loss, that of one that sees lags, from which on these help
 _SMALL_PAST = 512  # rows that a small model keeps of columns of few values, until there are more
 
@@ -104,7 +103,7 @@ class Experts:
         """
         rng, plans = np.random.RandomState(seed), self.plan(n_own, n_trees, ordered)
         n_values = n_features - n_own - n_trees
-        if n_values or len(unseen) and not self.budget.compact:
+        if n_values or (len(unseen) and not self.budget.compact):
             plans = with_whole_line(plans, n_values)
         of_banks = rng, self.delay, self.kind.n_taught, unseen
         n_experts = self.inputs.n_walks + sum(bank.room for bank in plans.values()) + len(KINDS)
@@ -404,11 +403,11 @@ class Experts:
         # waves that are drawn anew see nothing of columns that have told nothing yet, others do
         of_both = (
             slopes(banks[BORN], 0, columns, shares),
-            self._shares_of_two(banks, shares)[columns],
+            shares_of_two(banks, self.lags, shares)[columns],
         )
         scales = np.zeros(bank["features"]["scales"].shape[1])
-        scales[columns] = sum(map(_in_shares, of_both))
-        scales = _balanced(np.sqrt(scales), columns, self.constants.least_scale)
+        scales[columns] = sum(map(in_shares, of_both))
+        scales = balanced(np.sqrt(scales), columns, self.constants.least_scale)
         renew(bank, scales, np.random.RandomState(seed), shares)
 
     def _scales(self, state, shape, known, member, shares_of_targets):
@@ -419,8 +418,8 @@ class Experts:
         sees = [member["lags"], member["ranks"]]
         columns = shape.columns(*sees)
         if self.budget.compact:
-            shares = self._shares_of_two(state["banks"], shares_of_targets)
-            return _balanced(np.sqrt(shares), columns, self.constants.least_scale)
+            shares = shares_of_two(state["banks"], self.lags, shares_of_targets)
+            return balanced(np.sqrt(shares), columns, self.constants.least_scale)
         best = [
             (state["banks"][name], k)
             for name, k in known
@@ -428,22 +427,8 @@ class Experts:
         ]
         shares = np.zeros(shape.n_columns)
         for bank, k in best[: self.constants.teachers]:
-            shares[columns] += _in_shares(slopes(bank, k, columns, shares_of_targets))
-        return _balanced(np.sqrt(shares), columns, self.constants.least_scale)
-
-    def _shares_of_two(self, banks, shares_of_targets):
-        """Return how much the kernels of a small model depend on what they see (n_columns,).
-
-        The one that sees lags tells how much these matter beside all inputs; the one that sees
-        none, which is smoother, how much each input does.
-        """
-        n_columns = banks[LAGGED]["features"]["scales"].shape[1]
-        first, other = (
-            slopes(banks[name], 0, slice(0, n), shares_of_targets)
-            for name, n in ((MAIN, n_columns - self.lags), (LAGGED, n_columns))
-        )
-        other[: len(first)] = first * other[: len(first)].sum() / max(first.sum(), _TINY)
-        return other
+            shares[columns] += in_shares(slopes(bank, k, columns, shares_of_targets))
+        return balanced(np.sqrt(shares), columns, self.constants.least_scale)
 
     def table(self, state, ages, squared_units):
         """Return what each expert is and how it fares, for one target after the other."""
@@ -543,17 +528,6 @@ class Experts:
             rooms[name] = low, low + len(bank["features"]["masks"])
             low = rooms[name][1]
         return rooms
-
-
-def _in_shares(squares):
-    """Return numbers, none of them below 0, over their sum."""
-    return squares / max(squares.sum(), _TINY)
-
-
-def _balanced(scales, columns, least):
-    """Return scales whose mean square is 1 over some columns, and none of which is nearly none."""
-    mean = np.sqrt(np.square(scales[columns]).mean())
-    return np.maximum(scales / max(mean, _TINY), least)
 
 
 def units_of(budget, constants):

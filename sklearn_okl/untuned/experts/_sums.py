@@ -131,7 +131,10 @@ def _of_leaves(leaves, state, Z, weights, steady):
 
 
 def _owners(encoder, layout, columns, n_lags):
-    """Return whose the inputs are but for values, trees and lags included: of a column, or of `OTHERS`."""
+    """Return whose the inputs are, trees and lags included: of a column, or of `OTHERS`.
+
+    Those that say which value a number is come behind.
+    """
     of_gaps, of_trees = columns.max(initial=-1) + 1 + np.arange(2)
     own = [*columns, *columns[layout["indicators"][:, 0]], *columns[layout["tails"]]]
     own += [of_gaps] * layout["gaps"]

@@ -72,10 +72,11 @@ class DefaultModel(Explainable, Rounds):
     experts_ : dict of ndarray of shape (n_experts,)
         A table that pandas reads, a row for each expert: ``name``, ``kernel``, ``bandwidth`` (see
         Notes), ``lags``, ``alpha``, ``forgetting``, whether they see ``ranks`` and columns in
-        ``pairs``, have ``learnt`` scales and see a tree (``trees``), ``weight`` in the first
-        mixture, ``mean_loss``, ``n_rounds``. Experts that are born later come behind the others;
-        the first two, where there are `lags`, have no bandwidth and no alpha. Of several targets
-        the rows of each follow those of the one before, and ``target`` is its number.
+        ``pairs``, have ``learnt`` scales, see a tree (``trees``) and all that columns are shown as
+        (``whole``), ``weight`` in the first mixture, ``mean_loss``, ``n_rounds``. Experts that are
+        born later come behind the others; the first two, where there are `lags`, have no bandwidth
+        and no alpha. Of several targets the rows of each follow those of the one before, and
+        ``target`` is its number.
     weights_ : ndarray of shape (n_experts,) or (n_targets, n_experts)
         Weights of the first mixture, 0 for kernels that are not heard yet.
     expert_losses_ : ndarray of shape (n_experts,) or (n_targets, n_experts)

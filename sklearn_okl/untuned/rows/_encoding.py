@@ -258,7 +258,7 @@ def _which_values(X, layout):
     """Return indicators of the values of numbers that have few, or of all others."""
     columns, low = layout["valued"], 0
     X = X[:, columns]
-    found = X == layout["values"]
+    found = layout["values"] == X
     ends = np.flatnonzero(np.diff(columns, append=-1)).tolist()  # all others of a column are last
     for end in ends:
         found[:, end] = ~found[:, low:end].any(axis=1) & ~np.isnan(X[:, end])

@@ -88,8 +88,7 @@ class LaggedInputs:
         self.n_quantiles = n_quantiles
 
     def start(self, n_features, n_trees=0, n_values=0):
-        """Return the state before the first row; the last columns may be of trees, and of values.
-        """
+        """Return the state before the first row; the last columns may be of trees, and values."""
         d, q = n_features, self.of_targets
         shapes = {
             "rows": (8, 2, d),
@@ -99,9 +98,8 @@ class LaggedInputs:
             "scale": q,
         }
         n_targets = sum(q) or 1
-        ranks = (
-            {"ranks": quantiles.start(d - n_trees - n_values, self.n_quantiles)} if self.n_quantiles else {}
-        )
+        n_own = d - n_trees - n_values
+        ranks = {"ranks": quantiles.start(n_own, self.n_quantiles)} if self.n_quantiles else {}
         return ranks | {
             "n_trees": n_trees,
             "n_values": n_values,

@@ -85,9 +85,17 @@ def _as_room_is(found, most):
 
 
 def _values(X, j):
-    """Return column j and each of its values, and all others, if they are more than a line says."""
-    values = np.unique(X[~np.isnan(X[:, j]), j]).tolist()
-    return [(j, value) for value in (*values, 0.0)] if len(values) > LINE else []
+    """Return column j and each of its values, and all others, if they are more than a line says.
+
+    Whole numbers between two of them are values, too, if they are few: they are only late.
+    """
+    values = np.unique(X[~np.isnan(X[:, j]), j])
+    if len(values) <= LINE:
+        return []
+    are_whole = (values == np.floor(values)).all()
+    if are_whole and values[-1] - values[0] < FEW:
+        values = np.arange(values[0], values[-1] + 1.0)
+    return [(j, value) for value in (*values.tolist(), 0.0)]
 
 
 def is_sound(layout):

@@ -1,0 +1,139 @@
+"""Numbers of few values: one line sees which value each is, and finds what is a sum over these."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import Ridge
+from sklearn.preprocessing import OneHotEncoder
+
+from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
+from sklearn_okl.inspection import explain
+from sklearn_okl.untuned.experts._plan import WHOLE
+from sklearn_okl.untuned.rows._encoding import Encoder
+from sklearn_okl.untuned.rows._layout import MOST, layout_of, plain_layout
+
+NOISE = 0.1
+
+
+def shops(n, seed, n_shops=20, every=1):
+    """Return a number, days of the week and shops, and targets that are a sum over them."""
+    rng = np.random.default_rng(seed)
+    number = np.repeat(rng.uniform(0.0, 100.0, size=n // every + 1), every)[:n]
+    codes = rng.integers(0, [7, n_shops], size=(n, 2))
+    days, of_shops = 5.0 * rng.normal(size=7), 5.0 * rng.normal(size=n_shops)
+    X = np.column_stack([number, codes, rng.normal(size=n)])
+    noise = NOISE * rng.normal(size=n)
+    return X, number + days[codes[:, 0]] + of_shops[codes[:, 1]] + noise
+
+
+def whole(model):
+    return model._state["banks"][WHOLE]
+
+
+@pytest.mark.parametrize("kind", ["numbers", "categories"])
+@pytest.mark.parametrize(("budget", "seed"), [("fast", 0), ("fast", 3), ("balanced", 2)])
+def test_a_sum_of_effects_is_found(budget, seed, kind):
+    X, y = shops(1200, seed)
+    rows = slice(600, None)
+    model = OnlineKernelRegressor(budget=budget, random_state=seed)
+    if kind == "categories":
+        model.set_params(categorical_features=[1, 2])
+    errors = (model.prequential_predict(X, y) - y)[rows]
+    Z = np.column_stack([X, OneHotEncoder(sparse_output=False).fit_transform(X[:, 1:3])])
+    expected = [
+        (Ridge(alpha=0.01).fit(Z[:low], y[:low]).predict(Z[low : low + 100]) - y[low : low + 100])
+        for low in range(600, 1200, 100)
+    ]
+    # 14 to 35 times without the line
+    assert np.sqrt(np.mean(np.square(errors)) / np.mean(np.square(expected))) < 2.0
+
+
+def test_which_values_there_are_and_all_others():
+    X = np.array([[0.5, 3.0, 2.0], [1.5, 4.0, 5.0], [np.nan, 3.0, 3.0], [2.5, 4.0, 3.0]] * 16)
+    layout = layout_of(np.empty(0, dtype=int), X)
+    # two values are said by the number; whole numbers between others are values
+    assert_array_equal(layout["valued"], [0] * 4 + [2] * 5)
+    assert_array_equal(layout["values"], [0.5, 1.5, 2.5, 0.0, 2.0, 3.0, 4.0, 5.0, 0.0])
+    encoder = Encoder()
+    asked = np.array([[1.5, 3.0, 2.0], [7.0, 3.0, 4.0], [np.nan, 3.0, 5.0], [0.0, 4.0, 0.0]])
+    Z = encoder.look(encoder.start(layout, 3), asked)
+    assert_array_equal(Z[:, -9:-5], [[0, 1, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 1]])
+    assert_array_equal(Z[:, -5:].argmax(axis=1), [0, 2, 3, 4])
+    assert_array_equal(Z[:, -5:].sum(axis=1), 1.0)
+    assert encoder.widths(layout, 3) == (4, 1)  # of gaps, and a tree
+    assert encoder.width(layout, 3) == Z.shape[1] == 14
+
+
+def test_there_is_room_for_the_columns_of_fewest_values():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, [30, 3, 25, 9], size=(64, 4)).astype(float)
+    X[:30, 0], X[:25, 2] = np.arange(30), np.arange(25)
+    layout = layout_of(np.empty(0, dtype=int), X)
+    assert np.unique(layout["valued"]).tolist() == [1, 2, 3]
+    layout = layout_of(np.array([0]), X)  # categories come first
+    assert np.unique(layout["valued"]).tolist() == [1, 3]
+    assert len(layout["values"]) + len(layout["indicators"]) <= MOST
+    assert len(layout_of(np.array([0]), X, most=0)["values"]) == 0
+    assert len(plain_layout(np.empty(0, dtype=int))["values"]) == 0
+
+
+@pytest.mark.parametrize("n_targets", [1, 2])
+@pytest.mark.parametrize("delay", [0, 3])
+@pytest.mark.parametrize("budget", ["fast", 5])
+def test_cuts_do_not_change_forecasts(budget, delay, n_targets):
+    X, y = shops(400, 3, n_shops=5)
+    X[::7, 1] = np.nan
+    X[300:, 2] += 3.0  # values that nobody has seen
+    if n_targets == 2:
+        y = np.column_stack([y, np.cos(y)])
+    kind = {"budget": budget, "label_delay": delay, "random_state": 1}
+    expected = OnlineKernelRegressor(**kind).prequential_predict(X, y)
+    model, cuts = OnlineKernelRegressor(**kind), [0, 1, 2, 63, 64, 65, *range(250, 400, 3), 400]
+    parts = [model.prequential_predict(X[slice(*cut)], y[slice(*cut)]) for cut in pairwise(cuts)]
+    assert_allclose(np.concatenate(parts), expected, rtol=1e-9, atol=1e-9)
+    assert len(whole(model)["members"]) == 1
+    asked = model.predict(X[:20])
+    alone = np.concatenate([model.predict(x[None]) for x in X[:20]])
+    assert_allclose(asked, alone, rtol=1e-9, atol=1e-9)
+
+
+def test_rows_one_by_one_and_by_a_bound_row():
+    X, y = shops(600, 4)
+    expected = OnlineKernelRegressor(budget="fast", random_state=0).prequential_predict(X, y)
+    model = OnlineKernelRegressor(budget="fast", random_state=0).fit(X[:300], y[:300])
+    found = []
+    with model.rows() as row:
+        for x, target in zip(X[300:450], y[300:450], strict=True):
+            found.append(row.predict(x))
+            row.learn(x, target)
+    for x, target in zip(X[450:], y[450:], strict=True):
+        found.append(model.predict(x[None])[0])
+        model.partial_fit(x[None], [target])
+    assert_allclose(np.ravel(found), expected[300:], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [OnlineKernelRegressor, OnlineKernelClassifier])
+def test_they_are_explained_as_their_columns(kind):
+    X, y = shops(300, 5, n_shops=6)
+    y = y if kind is OnlineKernelRegressor else np.digitize(y, [50.0])
+    model = kind(budget="fast", random_state=0).fit(X, y)
+    assert len(whole(model)["members"]) == 1
+    other = X[:1] + np.array([0.0, 0.0, 1.0, 0.0])
+    (entries,) = explain(model, X[:1], other).values[:, :4]
+    assert_allclose(entries[[0, 1, 3]], 0.0, atol=1e-12)
+    assert abs(entries[2]) > 0.0
+
+
+def test_a_small_model_has_none():
+    X, y = shops(200, 6)
+    model = OnlineKernelRegressor(budget="tiny", random_state=0).fit(X, y)
+    assert WHOLE not in model._state["banks"]
+    assert len(model._state["columns"]["layout"]["values"]) == 0
+
+
+def test_numbers_without_few_values_have_none():
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    model = OnlineKernelRegressor(budget="fast", random_state=0).fit(X, X[:, 0])
+    assert WHOLE not in model._state["banks"]
