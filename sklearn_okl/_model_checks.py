@@ -54,7 +54,7 @@ from .series import (
 )
 from .untuned.experts import _cells, _draws, _logarithms, _told
 from .untuned.rounds import _guard
-from .untuned.rows import _gaps, _layout, _steps
+from .untuned.rows import _gaps, _layout, _steps, _values
 from .untuned.rows._columns import widths
 
 _OURS = OnlineEstimator, OnlineTransformer
@@ -65,6 +65,7 @@ _STARTED = (  # what parts of a state are at first, and whether others of their 
     (_running_errors.start(window=1), _running_errors.is_sound),
     (_draws.no_draws(1, 1, 1), _draws.is_sound),
     (_steps.start(1), _steps.is_sound),
+    (_values.start(1, *_values.none().values()), _values.is_sound),
     (_cells.Cells(_told.ErrorsTold(0.5, 0), 0, True).start(1, 0, 1), _cells.is_sound),
     (
         _logarithms.Logarithms(1, 0, True, ()).start(2, np.zeros((1, 2)), np.zeros(1)),

@@ -12,7 +12,8 @@ from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 from sklearn_okl.inspection import explain
 from sklearn_okl.untuned.experts._plan import WHOLE
 from sklearn_okl.untuned.rows._encoding import Encoder
-from sklearn_okl.untuned.rows._layout import MOST, layout_of, plain_layout
+from sklearn_okl.untuned.rows._layout import layout_of, plain_layout
+from sklearn_okl.untuned.rows._values import MOST
 
 NOISE = 0.1
 
@@ -50,20 +51,40 @@ def test_a_sum_of_effects_is_found(budget, seed, kind):
     assert np.sqrt(np.mean(np.square(errors)) / np.mean(np.square(expected))) < 2.0
 
 
-def test_which_values_there_are_and_all_others():
-    X = np.array([[0.5, 3.0, 2.0], [1.5, 4.0, 5.0], [np.nan, 3.0, 3.0], [2.5, 4.0, 3.0]] * 16)
-    layout = layout_of(np.empty(0, dtype=int), X)
-    # two values are said by the number; whole numbers between others are values
-    assert_array_equal(layout["valued"], [0] * 4 + [2] * 5)
-    assert_array_equal(layout["values"], [0.5, 1.5, 2.5, 0.0, 2.0, 3.0, 4.0, 5.0, 0.0])
-    encoder = Encoder()
-    asked = np.array([[1.5, 3.0, 2.0], [7.0, 3.0, 4.0], [np.nan, 3.0, 5.0], [0.0, 4.0, 0.0]])
-    Z = encoder.look(encoder.start(layout, 3), asked)
-    assert_array_equal(Z[:, -9:-5], [[0, 1, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 1]])
-    assert_array_equal(Z[:, -5:].argmax(axis=1), [0, 2, 3, 4])
-    assert_array_equal(Z[:, -5:].sum(axis=1), 1.0)
-    assert encoder.widths(layout, 3) == (4, 1)  # of gaps, and a tree
-    assert encoder.width(layout, 3) == Z.shape[1] == 14
+@pytest.mark.parametrize("delay", [0, 3])
+@pytest.mark.parametrize("seed", range(3))
+def test_values_have_places_as_a_loop_says(seed, delay):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, [3, 6, 40, 2], size=(300, 4)).astype(float)
+    X[rng.uniform(size=X.shape) < 0.1] = np.nan
+    layout = layout_of(np.empty(0, dtype=int), np.where(X > 30.0, 0.0, X)[:64])
+    assert layout["few"].tolist() == [0, 1, 2, 3]
+    n_places = layout["n_places"]
+    places = list(zip(layout["valued"].tolist(), layout["values"].tolist(), strict=True))
+    known = {j: [value for k, value in places if k == j] for j in range(4)}
+    expected = np.zeros((300, n_places))
+    for t in range(300):
+        if t > delay:  # the row whose label is known by now
+            for j, value in enumerate(X[t - delay - 1].tolist()):
+                if value == value and value not in known[j] and len(known[j]) < 34:
+                    if len(known[j]) >= 2 and len(places) < n_places:
+                        places.append((j, value))
+                    elif len(known[j]) >= 2:
+                        continue
+                    known[j].append(value)
+        now = list(places)
+        for j, value in enumerate(X[t].tolist()):
+            if value == value and value not in known[j] and 2 <= len(known[j]) < 34:
+                now.append((j, value))  # it will have the next one
+        for place, (j, value) in enumerate(now[:n_places]):
+            expected[t, place] = 4.0 * (X[t, j] == value)
+    encoder, y = Encoder(delay), rng.normal(size=300)
+    state = encoder.start(layout, 4)
+    cuts = [(0, 1), (1, 70), (70, 71), (71, 300)]
+    found = [encoder.learn(state, X[low:high], y[low:high]) for low, high in cuts]
+    assert_array_equal(np.concatenate(found)[:, -n_places:], expected)
+    assert len(places) == n_places
+    assert 1 + encoder.widths(layout, 4)[0] + n_places == encoder.width(layout, 4)
 
 
 def test_there_is_room_for_the_columns_of_fewest_values():
@@ -72,11 +93,24 @@ def test_there_is_room_for_the_columns_of_fewest_values():
     X[:30, 0], X[:25, 2] = np.arange(30), np.arange(25)
     layout = layout_of(np.empty(0, dtype=int), X)
     assert np.unique(layout["valued"]).tolist() == [1, 2, 3]
+    assert layout["n_places"] == MOST
     layout = layout_of(np.array([0]), X)  # categories come first
-    assert np.unique(layout["valued"]).tolist() == [1, 3]
-    assert len(layout["values"]) + len(layout["indicators"]) <= MOST
-    assert len(layout_of(np.array([0]), X, most=0)["values"]) == 0
-    assert len(plain_layout(np.empty(0, dtype=int))["values"]) == 0
+    assert layout["few"][np.unique(layout["valued"])].tolist() == [1, 3]
+    assert layout["n_places"] + len(layout["indicators"]) == MOST
+    assert layout_of(np.array([0]), X, sees_values=False)["n_places"] == 0
+    assert plain_layout(np.empty(0, dtype=int))["n_places"] == 0
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_what_comes_late_has_an_effect_too(seed):
+    # 64 hours hold three days of the week
+    rng, hours = np.random.default_rng(seed), np.arange(800)
+    X = np.column_stack([rng.uniform(0.0, 100.0, size=800), hours % 24, hours // 24 % 7])
+    hour, day = X[:, 1:].T.astype(int)
+    y = 0.2 * X[:, 0] + 10.0 * rng.normal(size=24)[hour] + 5.0 * rng.normal(size=7)[day]
+    y += rng.normal(size=800)
+    forecasts = OnlineKernelRegressor(budget="fast", random_state=seed).prequential_predict(X, y)
+    assert np.sqrt(np.square(forecasts - y)[300:].mean()) < 1.3  # 1.6 to 2 with three days
 
 
 @pytest.mark.parametrize("n_targets", [1, 2])
@@ -130,7 +164,7 @@ def test_a_small_model_has_none():
     X, y = shops(200, 6)
     model = OnlineKernelRegressor(budget="tiny", random_state=0).fit(X, y)
     assert WHOLE not in model._state["banks"]
-    assert len(model._state["columns"]["layout"]["values"]) == 0
+    assert model._state["columns"]["layout"]["n_places"] == 0
 
 
 def test_numbers_without_few_values_have_none():

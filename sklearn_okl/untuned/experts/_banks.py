@@ -135,7 +135,7 @@ def add_members(bank, members, shape, rng, level=0.0, scales=None, unseen=()):
         seen = shape.seen(member["lags"], member["trees"])
         if not member["whole"]:
             seen[np.array(unseen, dtype=int)] = False
-        n_lines = shape.n_heard or int(seen.sum())
+        n_lines = shape.n_heard or int(seen[: len(seen) - shape.n_values].sum())
         maps["masks"][k] = (shape.n_heard > 0 or seen[: shape.n_linear]) / np.sqrt(n_lines)
         maps["halves"][k] = member["ranks"]
         if shape.n_frequencies:

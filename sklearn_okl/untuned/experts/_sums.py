@@ -42,7 +42,9 @@ def parts_of(experts, state, X, columns, ages):
     n_trees = state["inputs"]["n_trees"]
     low = len(steady) - experts.lags - n_trees
     inputs = np.delete(steady, np.arange(low, low + n_trees))
-    steady = np.append(steady, columns[layout["valued"]])
+    if layout["n_places"]:
+        of_values = layout["few"][state["columns"]["values"]["columns"]]
+        steady = np.append(steady, columns[of_values])
     nothing = np.zeros((len(X), 0)), np.zeros((0, len(constant)))
     parts = [Line(*nothing, constant, np.zeros(0, dtype=int))]
     weights, trees = _with_lines(experts, state, weights)

@@ -358,7 +358,7 @@ class Guard(NoGuard):
         experts, delay = self.experts, self.model.label_delay
         is_rare = experts.encoder.are_rare(state["columns"], X)
         if row is not None:
-            strange = experts.inputs.units.look(state["inputs"]["rows"], row.Z)[1]
+            strange = row.inputs.are_strange(row.Z)
             return row.ask(X)[None], row.F[:, None, row.without_lags], strange | is_rare
         Z = experts.encoder.look(state["columns"], X, delay)
         asked = experts.forecast(state, Z, ages_of(state), delay, codes=codes_of(state, X))

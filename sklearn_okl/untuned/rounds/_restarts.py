@@ -12,7 +12,7 @@ from ...base import _copied
 from ...features import _faults
 from ...features._moments import lonely, medians
 from ..experts._experts import ages_of
-from ..rows._layout import MAYBE, MOST, UNORDERED, is_same, layout_of
+from ..rows._layout import MAYBE, UNORDERED, is_same, layout_of
 from ..rows._order import has_order
 from . import _nones
 from . import _target_units as target_units
@@ -130,8 +130,7 @@ def looked_over(latest, Y, former, experts):
     ordered = former["ordered"]
     if ordered == MAYBE and len(X) == LAYOUTS[-1] and not _may_have_order(X, Y, latest, experts):
         ordered = UNORDERED
-    most = 0 if experts.budget.compact else MOST
-    layout = layout_of(former["nominal"], X, ordered, most)
+    layout = layout_of(former["nominal"], X, ordered, sees_values=not experts.budget.compact)
     far, _ = lonely(X)
     far[:, former["nominal"]] = False
     is_new = not is_same(layout, former) or not np.array_equal(far, latest["far"])

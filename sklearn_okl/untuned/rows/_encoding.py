@@ -15,6 +15,7 @@ from ..._delay import in_order
 from ...base import _copied
 from ...features._moments import faded
 from . import _steps as steps
+from . import _values as values
 from ._columns import N_OWN, N_SHARED
 from ._layout import OTHERS, gaps_in_numbers, has_tree, mark_units, width_of
 from ._tails import logarithms
@@ -61,7 +62,7 @@ class Encoder:
     def widths(self, layout, n_columns):
         """Return how many columns all experts see, and how many are forecasts of trees."""
         n_trees = has_tree(layout) * (1 + self.n_others)
-        return self.width(layout, n_columns) - n_trees - len(layout["values"]), n_trees
+        return self.width(layout, n_columns) - n_trees - layout["n_places"], n_trees
 
     def start(self, layout, n_columns):
         """Return the state before the first row: none where nothing is learnt of a target."""
@@ -150,7 +151,7 @@ class Encoder:
         of_others = (other[:, own] for other in others)
         # what nobody has seen yet, and what has turned out to be a number, says nothing of a target
         of_others = [np.where(is_nominal & ~np.isnan(C), C, 0.0) for C in of_others]
-        n_values = len(layout["values"])
+        n_values = layout["n_places"]
         Z, behind = np.split(Z, [Z.shape[1] - _n_behind(layout)], axis=1)
         tree, values = np.split(behind, [has_tree(layout)], axis=1)
         trees = [other[:, -1 - n_values, None] for other in others] if has_tree(layout) else []
@@ -233,11 +234,10 @@ class Encoder:
             )
             state["of_gaps"] = np.stack([path[-1] for path in of_gaps])
         if has_tree(layout):
-            of_rows = past["few"], targets, steps.seen(X, layout["few"]), n_known
-            Z[:, -_n_behind(layout)] = steps.forecasts(
-                state["steps"], *of_rows, most=self.most_rows
-            )
-        Z[:, Z.shape[1] - len(layout["values"]) :] = _which_values(X, layout)
+            few = steps.seen(X, layout["few"])
+            of_rows, low = (past["few"], targets, few, n_known), len(Z[0]) - _n_behind(layout)
+            Z[:, low] = steps.forecasts(state["steps"], *of_rows, most=self.most_rows)
+            Z[:, low + 1 :] = values.shown(state["values"], past["few"], few, n_known)
         state["all"] = known[-1]
         return Z
 
@@ -251,25 +251,16 @@ def _with_logarithms(X, layout):
 
 def _n_behind(layout):
     """Return how many columns of one target come last, for lines alone: a tree, and values."""
-    return has_tree(layout) + len(layout["values"])
-
-
-def _which_values(X, layout):
-    """Return indicators of the values of numbers that have few, or of all others."""
-    columns, low = layout["valued"], 0
-    X = X[:, columns]
-    found = layout["values"] == X
-    ends = np.flatnonzero(np.diff(columns, append=-1)).tolist()  # all others of a column are last
-    for end in ends:
-        found[:, end] = ~found[:, low:end].any(axis=1) & ~np.isnan(X[:, end])
-        low = end + 1
-    return found
+    return has_tree(layout) + layout["n_places"]
 
 
 def _start(layout, n_columns):
     """Return what is known of a target before the first row."""
     n_nominal = len(layout["nominal"])
-    trees = {"steps": steps.start(len(layout["few"]))} if has_tree(layout) else {}
+    n, trees = len(layout["few"]), {}
+    if has_tree(layout):
+        of_values = (layout[name] for name in ("n_places", "valued", "values"))
+        trees = {"steps": steps.start(n), "values": values.start(n, *of_values)}
     return trees | {
         "layout": layout,
         "sums": np.zeros((n_nominal, _MISSING + 1)),

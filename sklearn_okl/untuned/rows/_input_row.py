@@ -32,9 +32,7 @@ class InputRow:
     def __init__(self, inputs, state):
         self.inputs, self.units, self.state = inputs, inputs.units, state
         self.d = d = len(state["rows"]["weights"])
-        # what is made of trees comes behind, for lines alone, and which values there are
-        self.n_values = state["n_values"]
-        self.n_own = d - state["n_trees"] - self.n_values
+        self.n_own = d - state["n_trees"]  # what is made of trees comes behind, for lines alone
         self.places = _places(d, len(state["targets"]["weights"]), inputs.n_lags)
         self.known = self.limits = None  # of this block
         self.all_steady = (None, b""), None  # centres and scales that stay, and as columns
@@ -47,12 +45,13 @@ class InputRow:
         return not inputs.delay and state["rows"]["origin"] is not None
 
     def ask(self, x, t):
-        """Return a row x (d,) as kernels and as lines see it; None where numbers are not plain.
+        """Return a row x (d + n_values,) as kernels and lines see it; None where it is not plain.
 
         Those are gaps, numbers that are none, and first ones of a column. What no row changes is
         kept for the round t.
         """
         units, rows, n = self.units, self.state["rows"], self.n_own
+        x, values = x[: self.d], x[self.d :]
         if t != self.t or rows["weights"] is not self.weights:
             self._know(rows, self.state["targets"])
             self.t, self.weights = t, rows["weights"]
@@ -61,11 +60,10 @@ class InputRow:
         self.x = x
         columns = np.concatenate([x, self.state["lags"].ravel()])
         inputs, steady = units.seen(columns, *self.of_columns, self.counted)
+        if len(values):  # behind all that other lines see
+            steady = np.concatenate([steady, values * steady[:n].any()])
         if n < self.d:
             inputs = np.concatenate([inputs[:n], inputs[self.d :]])
-        if self.n_values:  # behind all that lines see
-            parts = np.split(steady, [self.d - self.n_values, self.d])
-            steady = np.concatenate([parts[0], parts[2], parts[1]])
         if "ranks" in self.state:
             shares = quantiles.ask(self.state["ranks"], x[None, :n])[0]
             inputs = np.concatenate([inputs, ndtri(shares), inputs[n:]])
@@ -102,6 +100,10 @@ class InputRow:
         else:
             self.steady = now
         return found
+
+    def are_strange(self, X):
+        """Tell whether rows (1, d + n_values), or one of the latest, are far from those before."""
+        return self.units.look(self.state["rows"], X[:, : self.d])[1]
 
     @property
     def written(self):

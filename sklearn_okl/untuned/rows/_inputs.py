@@ -42,7 +42,7 @@ class Seen(NamedTuple):
     logs : ndarray of shape (q, n, K) or None
         What experts forecast of logarithms of the targets, NaN of who learns none.
     values : ndarray of shape (n, n_values) or None
-        Which of its few values each number is, in steady units, for a line that sees the rest, too.
+        Which of its few values each number is, for a line that sees the rest, too.
     """
 
     inputs: np.ndarray
@@ -89,7 +89,7 @@ class LaggedInputs:
 
     def start(self, n_features, n_trees=0, n_values=0):
         """Return the state before the first row; the last columns may be of trees, and values."""
-        d, q = n_features, self.of_targets
+        d, q = n_features - n_values, self.of_targets
         shapes = {
             "rows": (8, 2, d),
             "lags": (2, self.n_lag_columns),
@@ -98,8 +98,9 @@ class LaggedInputs:
             "scale": q,
         }
         n_targets = sum(q) or 1
-        n_own = d - n_trees - n_values
-        ranks = {"ranks": quantiles.start(n_own, self.n_quantiles)} if self.n_quantiles else {}
+        ranks = (
+            {"ranks": quantiles.start(d - n_trees, self.n_quantiles)} if self.n_quantiles else {}
+        )
         return ranks | {
             "n_trees": n_trees,
             "n_values": n_values,
@@ -116,6 +117,7 @@ class LaggedInputs:
 
     def learn(self, state, X, y):
         """Learn rows (n, d), targets (n,) or (n, q); return what was to be seen before each."""
+        X, values = _without_values(state, X)
         changes, came = [], X  # (number of these rows, columns whose unit changed after them)
         Y, moments = y.reshape(len(y), -1), state["targets"]
         rows, X, strange = self.units.learn(
@@ -141,9 +143,10 @@ class LaggedInputs:
         of_far = came, X, Y, sums, self.delay, changes
         shown = far_cells.learn(state["far"], *of_far)
         X, strange = self._with_far(X, strange, shown, known["rows"])
-        X, *for_lines = _parted(state, X)
+        n_own = X.shape[1] - state["n_trees"]
+        X, trees = X[:, :n_own], X[:, n_own:]
         X, spreads = self.gaps.learn(state["gaps"], X, known["rows"][:, 0, :, : X.shape[1]])
-        seen = self._seen(X, for_lines, known, spreads, strange)
+        seen = _with_values(self._seen(X, trees, known, spreads, strange), values, X.shape[1])
         if not self.n_quantiles:
             return seen
         of_ranks = [(n, changed[: X.shape[1]]) for n, changed in changes]
@@ -158,6 +161,7 @@ class LaggedInputs:
         now = {"rows": self.units.known(state["rows"])}
         now |= {name: path[0] for name, path in of_targets.items()}
         known = {name: as_it_was(now[name], past, ago) for name, past in state["past"].items()}
+        X, values = _without_values(state, X)
         came = X
         X, strange = self.units.look(state["rows"], X)
         if self.delay:
@@ -165,10 +169,11 @@ class LaggedInputs:
         known["rows"] = self.units.by_former(X, known["rows"])
         shown = far_cells.look(state["far"], came, X, ago)
         X, strange = self._with_far(X, strange, shown, known["rows"])
-        X, *for_lines = _parted(state, X)
+        n_own = X.shape[1] - state["n_trees"]
+        X, trees = X[:, :n_own], X[:, n_own:]
         moments = known["rows"][..., 0, :, : X.shape[1]]
         X, spreads = self.gaps.look(state["gaps"], X, moments, ago)
-        seen = self._seen(X, for_lines, known, spreads, strange)
+        seen = _with_values(self._seen(X, trees, known, spreads, strange), values, X.shape[1])
         if not self.n_quantiles:
             return seen
         return _with_ranks(seen, quantiles.ask(state["ranks"], _as_they_came(came, X), ago))
@@ -221,9 +226,9 @@ class LaggedInputs:
             "scale": np.where(scales > 0.0, scales, 1.0),
         }
 
-    def _seen(self, X, for_lines, known, spreads, strange):
-        n_trees, n_values = (part.shape[1] for part in for_lines)
-        X = np.hstack([X, *for_lines]) if n_trees or n_values else X
+    def _seen(self, X, trees, known, spreads, strange):
+        n_trees = trees.shape[1]
+        X = np.hstack([X, trees]) if n_trees else X
         n, d = X.shape
         rows = known["rows"]  # (n, 8, 2, d) or (8, 2, d)
         lags = known["lags"]  # (n, 2, q k) or (2, q k)
@@ -236,23 +241,30 @@ class LaggedInputs:
         few = known["count"] <= min(self.delay, self.units.first - 1)
         if np.logical_or.reduce(few, axis=None):
             inputs[np.broadcast_to(few, n)] = 0.0
-        values = None
-        if n_values:
-            values = steady[:, d - n_values : d]
-            steady = np.hstack([steady[:, : d - n_values], steady[:, d:]])
-        if n_trees or n_values:
-            inputs = np.hstack([inputs[:, : d - n_trees - n_values], inputs[:, d:]])
+        if n_trees:
+            inputs = np.hstack([inputs[:, : d - n_trees], inputs[:, d:]])
         walks = known["walks"]
         walks = walks if lags.ndim == 3 else repeated(walks, n)
         if spreads is not None:
             spreads = np.pad(spreads, [(0, 0), (0, self.n_lag_columns)])
-        return Seen(inputs, steady, walks, known["scale"], spreads, strange, values=values)
+        return Seen(inputs, steady, walks, known["scale"], spreads, strange)
 
 
-def _parted(state, X):
-    """Return the columns of rows that all see, and two parts for lines alone: trees, and values."""
-    ends = np.cumsum([X.shape[1] - state["n_trees"] - state["n_values"], state["n_trees"]])
-    return np.hsplit(X, ends)
+def _without_values(state, X):
+    """Return rows without what says which values they have, and that, None where there is none."""
+    n = X.shape[1] - state["n_values"]
+    return (X[:, :n], X[:, n:]) if state["n_values"] else (X, None)
+
+
+def _with_values(seen, values, n_own):
+    """Put in which values rows have, none as long as lines see nothing else of them.
+
+    Of such first rows, whose columns have no unit yet, no value is the reason.
+    """
+    if values is None:
+        return seen
+    is_known = (seen.steady[:, :n_own] != 0.0).any(axis=1)
+    return seen._replace(values=values * is_known[:, None])
 
 
 def _as_they_came(came, X):

@@ -8,48 +8,43 @@ and whether kernels see the latest targets, see `_order.py`. What is learnt of a
 Indicators of many categories, and logarithms, cost who has little to learn from them more rows than
 they are worth at first. So only one line sees them from the start, and experts that are born later,
 as far as those before depend on them. That line alone sees which of its values a number is, if it
-has few: what a target owes to each may be a sum, as of shops and days of the week.
+has few, see `_values.py`.
 """
-
-from functools import partial
 
 import numpy as np
 
 from . import _codes
 from . import _steps as steps
 from . import _tails as tails
+from . import _values as values
 
 FEW = 32  # categories of a column up to which each has an indicator
 AT_FIRST = 8  # and up to which all experts see it
-MOST = 64  # indicators in all
-LINE = 2  # values that say no more than a number does
 OTHERS = -2  # in place of a category: all those without an indicator
 UNORDERED, MAYBE, ORDERED = range(3)  # whether rows have an order
 
 
 def plain_layout(nominal, ordered=MAYBE):
     """Return how columns are shown before any row is known, of which some may be nominal."""
-    return {
-        "nominal": nominal,
-        "at_first": nominal,  # and those of which no value was known, which may be numbers
-        # column and category of each indicator
-        "indicators": np.empty((0, 2), dtype=int),
-        "tails": np.empty(0, dtype=int),  # columns with long tails
-        "shifts": np.empty(0),  # and what is added to each before its logarithm is taken
-        "few": np.empty(0, dtype=int),  # columns of few values, which a tree sees
-        # column and value of each indicator of these, the last one of a column for all others
-        "valued": np.empty(0, dtype=int),
-        "values": np.empty(0),
-        "gaps": False,  # whether a column says what a missing value says of the target
-        "ordered": ordered,  # whether rows have an order, without which kernels see no lags
-    } | _codes.none()
+    return (
+        {
+            "nominal": nominal,
+            "at_first": nominal,  # and those of which no value was known, which may be numbers
+            # column and category of each indicator
+            "indicators": np.empty((0, 2), dtype=int),
+            "tails": np.empty(0, dtype=int),  # columns with long tails
+            "shifts": np.empty(0),  # and what is added to each before its logarithm is taken
+            "few": np.empty(0, dtype=int),  # columns of few values, which a tree sees
+            "gaps": False,  # whether a column says what a missing value says of the target
+            "ordered": ordered,  # whether rows have an order, without which kernels see no lags
+        }
+        | values.none()
+        | _codes.none()
+    )
 
 
-def layout_of(nominal, X, ordered=MAYBE, most=MOST):
-    """Return how columns are shown that have these rows in common.
-
-    Values have `most` indicators, less those of categories.
-    """
+def layout_of(nominal, X, ordered=MAYBE, sees_values=True):
+    """Return how columns are shown that have these rows in common."""
     found = []
     for j in nominal.tolist():
         codes = X[:, j]
@@ -58,63 +53,48 @@ def layout_of(nominal, X, ordered=MAYBE, most=MOST):
             # beside the only one so far all others are what is none of it
             shown = [*codes, OTHERS] if len(codes) > 1 else codes
             found.append([(j, code) for code in shown])
-    indicators, few = _as_room_is(found, MOST), steps.columns_of_few(X, nominal)
-    values = _as_room_is(map(partial(_values, X), few.tolist()), most - len(indicators))
-    long, shifts = tails.long_tailed(X, np.union1d(nominal, few))
-    return {
-        "nominal": nominal,
-        "at_first": np.union1d(nominal, np.flatnonzero(np.isnan(X).all(axis=0))),
-        "indicators": np.array(indicators, dtype=int).reshape(-1, 2),
-        "tails": long,
-        "shifts": shifts,
-        "few": few,
-        "valued": np.array([j for j, _ in values], dtype=int),
-        "values": np.array([value for _, value in values], dtype=float),
-        "gaps": bool(np.isnan(np.delete(X, nominal, axis=1)).any()),
-        "ordered": ordered,
-    } | _codes.found(X, nominal)
-
-
-def _as_room_is(found, most):
-    """Return lists of pairs as one, the shortest first, of those that there is room for."""
-    chosen = []
+    indicators, n = [], 0
     for pairs in sorted(found, key=len):
-        if len(chosen) + len(pairs) <= most:
-            chosen += pairs
-    return chosen
-
-
-def _values(X, j):
-    """Return column j and each of its values, and all others, if they are more than a line says.
-
-    Whole numbers between two of them are values, too, if they are few: they are only late.
-    """
-    values = np.unique(X[~np.isnan(X[:, j]), j])
-    if len(values) <= LINE:
-        return []
-    are_whole = (values == np.floor(values)).all()
-    if are_whole and values[-1] - values[0] < FEW:
-        values = np.arange(values[0], values[-1] + 1.0)
-    return [(j, value) for value in (*values.tolist(), 0.0)]
+        if n + len(pairs) <= values.MOST:
+            indicators += pairs
+            n += len(pairs)
+    few = steps.columns_of_few(X, nominal)
+    of_values = values.found(X, few, n) if sees_values else values.none()
+    long, shifts = tails.long_tailed(X, np.union1d(nominal, few))
+    return (
+        {
+            "nominal": nominal,
+            "at_first": np.union1d(nominal, np.flatnonzero(np.isnan(X).all(axis=0))),
+            "indicators": np.array(indicators, dtype=int).reshape(-1, 2),
+            "tails": long,
+            "shifts": shifts,
+            "few": few,
+            "gaps": bool(np.isnan(np.delete(X, nominal, axis=1)).any()),
+            "ordered": ordered,
+        }
+        | of_values
+        | _codes.found(X, nominal)
+    )
 
 
 def is_sound(layout):
     """Tell whether a layout, as from a file, may be one of these: nothing is divided by 0."""
     sized = (layout["tails"], layout["shifts"]), (layout["codes"][:, 0], layout["code_steps"])
     is_sized = all(one.shape == sizes.shape and (sizes > 0.0).all() for one, sizes in sized)
-    is_sized = is_sized and layout["valued"].shape == layout["values"].shape
+    n, sizes = layout["n_places"], layout["values"].shape
+    is_sized = is_sized and layout["valued"].shape == sizes and sizes[0] <= n <= values.MOST
     return is_sized and UNORDERED <= layout["ordered"] <= ORDERED
 
 
 def is_same(layout, other):
     """Tell whether two layouts show the same."""
-    names = "gaps", "ordered", "indicators", "tails", "few", "valued", "values", "codes"
+    names = "gaps", "ordered", "indicators", "tails", "few", "n_places", "values", "codes"
     return all(np.array_equal(layout[name], other[name]) for name in names)
 
 
 def width_of(layout, n_columns):
     """Return how many columns a single target makes of rows."""
-    n_beside = len(layout["indicators"]) + len(layout["tails"]) + len(layout["values"])
+    n_beside = len(layout["indicators"]) + len(layout["tails"]) + layout["n_places"]
     return n_columns + n_beside + has_tree(layout) + layout["gaps"]
 
 

@@ -25,7 +25,7 @@ _LARGE = 32  # rows of a leaf that may be split by two columns at once
 _LARGE_SHARE = 4  # and how many such leaves there can be
 _LEVELS = 64  # values of a column that are told apart while a tree grows
 _ROUNDING = 1e-9  # share of all squares that may be rounding
-_GAP = -1e101  # in place of a missing value: below all others
+GAP = -1e101  # in place of a missing value: below all others
 _LEAF = -1  # in place of the column of a split
 _NEVER = 2**40  # rows
 
@@ -41,7 +41,7 @@ def columns_of_few(X, others):
 def seen(X, columns):
     """Return the columns of rows (n, d) that a tree sees, without gaps."""
     rows = X[:, columns]
-    return np.where(np.isnan(rows), _GAP, rows)
+    return np.where(np.isnan(rows), GAP, rows)
 
 
 def start(n_columns, first=_FIRST):
