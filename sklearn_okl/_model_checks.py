@@ -65,7 +65,7 @@ _STARTED = (  # what parts of a state are at first, and whether others of their 
     (_running_errors.start(window=1), _running_errors.is_sound),
     (_draws.no_draws(1, 1, 1), _draws.is_sound),
     (_steps.start(1), _steps.is_sound),
-    (_values.start(1, *_values.none().values()), _values.is_sound),
+    (_values.start(_values.none()), _values.is_sound),
     (_cells.Cells(_told.ErrorsTold(0.5, 0), 0, True).start(1, 0, 1), _cells.is_sound),
     (
         _logarithms.Logarithms(1, 0, True, ()).start(2, np.zeros((1, 2)), np.zeros(1)),

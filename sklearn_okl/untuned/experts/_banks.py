@@ -82,7 +82,7 @@ def frequencies_of(maps):
     return maps["frequencies"] if "frequencies" in maps else drawn_again(maps)
 
 
-def start_bank(plan, rng, delay=0, n_targets=None, unseen=()):
+def start_bank(plan, rng, delay=0, n_targets=None, unseen=((), ())):
     """Return the state of a bank of experts: those that are planned, and room for others.
 
     Those that are planned do not see inputs in the places `unseen`, see `add_members`.
@@ -110,13 +110,13 @@ def start_bank(plan, rng, delay=0, n_targets=None, unseen=()):
     return bank
 
 
-def add_members(bank, members, shape, rng, level=0.0, scales=None, unseen=()):
+def add_members(bank, members, shape, rng, level=0.0, scales=None, unseen=((), ())):
     """Let experts be born into the room that a bank has for them, at some level of the targets.
 
     Where nothing is known of them, they forecast the level, a number or (q,): theta is
     (level, 0, ...), and b is A theta, as after a past that has taught them so. Scales (n_columns,),
-    one array per member, multiply what their kernels see. Inputs in the places `unseen` none sees
-    but who sees the whole row.
+    one array per member, multiply what their kernels see. Inputs in the places `unseen` they do not
+    see: the first ones, or the second ones if they see the whole row.
     """
     low = len(bank["members"])
     places = slice(low, low + len(members))
@@ -133,8 +133,7 @@ def add_members(bank, members, shape, rng, level=0.0, scales=None, unseen=()):
     maps = each_array(bank["features"], np.copy)
     for k, member in enumerate(members, low):
         seen = shape.seen(member["lags"], member["trees"])
-        if not member["whole"]:
-            seen[np.array(unseen, dtype=int)] = False
+        seen[np.array(unseen[member["whole"]], dtype=int)] = False
         n_lines = shape.n_heard or int(seen[: len(seen) - shape.n_values].sum())
         maps["masks"][k] = (shape.n_heard > 0 or seen[: shape.n_linear]) / np.sqrt(n_lines)
         maps["halves"][k] = member["ranks"]

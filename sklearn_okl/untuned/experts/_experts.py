@@ -96,14 +96,16 @@ class Experts:
         make = plan if ordered else lagless_plan
         return make(n_features, self.lags, *of_all, n_trees, self.kind.n_targets or 1)
 
-    def start(self, n_features, seed, n_own, n_trees=0, unseen=(), n_codes=(0, 0), ordered=True):
+    def start(
+        self, n_features, seed, n_own, n_trees=0, unseen=((), ()), n_codes=(0, 0), ordered=True
+    ):
         """Return the first state; behind its own features come those of trees, and of values.
 
-        Most experts do not see those `unseen`.
+        Most experts do not see the first of those `unseen`, nor one line the second.
         """
         rng, plans = np.random.RandomState(seed), self.plan(n_own, n_trees, ordered)
         n_values = n_features - n_own - n_trees
-        if n_values or (len(unseen) and not self.budget.compact):
+        if n_values or (len(unseen[0]) and not self.budget.compact):
             plans = with_whole_line(plans, n_values)
         of_banks = rng, self.delay, self.kind.n_taught, unseen
         n_experts = self.inputs.n_walks + sum(bank.room for bank in plans.values()) + len(KINDS)

@@ -43,7 +43,7 @@ def parts_of(experts, state, X, columns, ages):
     low = len(steady) - experts.lags - n_trees
     inputs = np.delete(steady, np.arange(low, low + n_trees))
     if layout["n_places"]:
-        of_values = layout["few"][state["columns"]["values"]["columns"]]
+        of_values = layout["valued"][state["columns"]["values"]["columns"]]
         steady = np.append(steady, columns[of_values])
     nothing = np.zeros((len(X), 0)), np.zeros((0, len(constant)))
     parts = [Line(*nothing, constant, np.zeros(0, dtype=int))]

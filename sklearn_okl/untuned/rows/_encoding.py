@@ -66,7 +66,8 @@ class Encoder:
 
     def start(self, layout, n_columns):
         """Return the state before the first row: none where nothing is learnt of a target."""
-        if not len(layout["nominal"]) and not layout["gaps"] and not has_tree(layout):
+        asks = layout["gaps"], has_tree(layout), layout["n_places"]
+        if not len(layout["nominal"]) and not any(asks):
             return {"layout": layout}
         first = _start(layout, n_columns)
         if self.n_targets is None:
@@ -165,6 +166,7 @@ class Encoder:
             "places": np.concatenate([state["places"], places]),
             "is_gap": np.concatenate([state["is_gap"], gaps_in_numbers(layout, X)]),
             "few": np.concatenate([state["few"], steps.seen(X, layout["few"])]),
+            "valued": np.concatenate([state["valued"], values.of_rows(layout, X)]),
             "y": np.concatenate([state["y"], y]),
         }
         n_known = np.maximum(n_before + np.arange(len(X) + 1) - self.delay, 0)
@@ -234,10 +236,12 @@ class Encoder:
             )
             state["of_gaps"] = np.stack([path[-1] for path in of_gaps])
         if has_tree(layout):
-            few = steps.seen(X, layout["few"])
-            of_rows, low = (past["few"], targets, few, n_known), len(Z[0]) - _n_behind(layout)
-            Z[:, low] = steps.forecasts(state["steps"], *of_rows, most=self.most_rows)
-            Z[:, low + 1 :] = values.shown(state["values"], past["few"], few, n_known)
+            of_rows = past["few"], targets, steps.seen(X, layout["few"]), n_known
+            forecasts = steps.forecasts(state["steps"], *of_rows, most=self.most_rows)
+            Z[:, -_n_behind(layout)] = forecasts
+        if layout["n_places"]:
+            of_rows = past["valued"], values.of_rows(layout, X), n_known
+            Z[:, -layout["n_places"] :] = values.shown(state["values"], *of_rows)
         state["all"] = known[-1]
         return Z
 
@@ -257,12 +261,10 @@ def _n_behind(layout):
 def _start(layout, n_columns):
     """Return what is known of a target before the first row."""
     n_nominal = len(layout["nominal"])
-    n, trees = len(layout["few"]), {}
-    if has_tree(layout):
-        of_values = (layout[name] for name in ("n_places", "valued", "values"))
-        trees = {"steps": steps.start(n), "values": values.start(n, *of_values)}
+    trees = {"steps": steps.start(len(layout["few"]))} if has_tree(layout) else {}
     return trees | {
         "layout": layout,
+        "values": values.start(layout),
         "sums": np.zeros((n_nominal, _MISSING + 1)),
         "counts": np.zeros((n_nominal, _MISSING + 1)),
         "begun": np.zeros(n_nominal, dtype=bool),  # whether a value has been there
@@ -272,6 +274,7 @@ def _start(layout, n_columns):
         "places": np.zeros((0, n_nominal), dtype=int),
         "is_gap": np.zeros((0, n_columns), dtype=bool),
         "few": np.zeros((0, len(layout["few"]))),
+        "valued": np.zeros((0, len(layout["valued"]))),
         "y": np.zeros(0),
     }
 

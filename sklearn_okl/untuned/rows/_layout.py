@@ -7,8 +7,7 @@ and whether kernels see the latest targets, see `_order.py`. What is learnt of a
 
 Indicators of many categories, and logarithms, cost who has little to learn from them more rows than
 they are worth at first. So only one line sees them from the start, and experts that are born later,
-as far as those before depend on them. That line alone sees which of its values a number is, if it
-has few, see `_values.py`.
+as far as those before depend on them. That line alone sees the values of numbers, see `_values.py`.
 """
 
 import numpy as np
@@ -19,7 +18,7 @@ from . import _tails as tails
 from . import _values as values
 
 FEW = 32  # categories of a column up to which each has an indicator
-AT_FIRST = 8  # and up to which all experts see it
+MOST = 64  # indicators in all
 OTHERS = -2  # in place of a category: all those without an indicator
 UNORDERED, MAYBE, ORDERED = range(3)  # whether rows have an order
 
@@ -55,11 +54,11 @@ def layout_of(nominal, X, ordered=MAYBE, sees_values=True):
             found.append([(j, code) for code in shown])
     indicators, n = [], 0
     for pairs in sorted(found, key=len):
-        if n + len(pairs) <= values.MOST:
+        if n + len(pairs) <= MOST:
             indicators += pairs
             n += len(pairs)
     few = steps.columns_of_few(X, nominal)
-    of_values = values.found(X, few, n) if sees_values else values.none()
+    of_values = values.found(X, nominal) if sees_values else values.none()
     long, shifts = tails.long_tailed(X, np.union1d(nominal, few))
     return (
         {
@@ -81,14 +80,26 @@ def is_sound(layout):
     """Tell whether a layout, as from a file, may be one of these: nothing is divided by 0."""
     sized = (layout["tails"], layout["shifts"]), (layout["codes"][:, 0], layout["code_steps"])
     is_sized = all(one.shape == sizes.shape and (sizes > 0.0).all() for one, sizes in sized)
-    n, sizes = layout["n_places"], layout["values"].shape
-    is_sized = is_sized and layout["valued"].shape == sizes and sizes[0] <= n <= values.MOST
-    return is_sized and UNORDERED <= layout["ordered"] <= ORDERED
+    n, held = layout["n_places"], layout["held"]
+    is_sized = is_sized and held.shape == layout["values"].shape and len(held) <= n <= values.MOST
+    are_held = ((held >= 0) & (held < len(layout["valued"]))).all()
+    return is_sized and are_held and UNORDERED <= layout["ordered"] <= ORDERED
 
 
 def is_same(layout, other):
     """Tell whether two layouts show the same."""
-    names = "gaps", "ordered", "indicators", "tails", "few", "n_places", "values", "codes"
+    names = (
+        "gaps",
+        "ordered",
+        "indicators",
+        "tails",
+        "few",
+        "n_places",
+        "valued",
+        "held",
+        "values",
+        "codes",
+    )
     return all(np.array_equal(layout[name], other[name]) for name in names)
 
 
@@ -99,11 +110,16 @@ def width_of(layout, n_columns):
 
 
 def seen_later(layout, n_columns):
-    """Return the places of indicators and logarithms that most experts do not see at first."""
+    """Return the places of indicators and logarithms that most experts do not see at first.
+
+    And of those indicators that the line which sees them does not: it sees places of values.
+    """
     columns = layout["indicators"][:, 0]
     n_of_column = (columns[:, None] == columns).sum(axis=1)  # one of them for all others
-    are_late = np.append(n_of_column > AT_FIRST + 1, np.ones(len(layout["tails"]), dtype=bool))
-    return n_columns + np.flatnonzero(are_late)
+    are_late = n_of_column > values.AT_FIRST + 1
+    are_held = are_late & np.isin(columns, layout["valued"][layout["held"]])
+    are_late = np.append(are_late, np.ones(len(layout["tails"]), dtype=bool))
+    return n_columns + np.flatnonzero(are_late), n_columns + np.flatnonzero(are_held)
 
 
 def has_tree(layout):

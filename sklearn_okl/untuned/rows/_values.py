@@ -1,18 +1,22 @@
-"""Which of its values a number is that has few, such as an hour, a day of the week or a shop.
+"""Which of its values a number is that has few, such as an hour or a shop, or which category.
 
 What a target owes to each of them may be a sum, which a line finds that sees an indicator for each.
-Two values are said by the number itself. Columns that have more in the first rows have a place for
-each; of all others, too, a third value takes a free place, and so do those after it, in the order
-in which they come: in the first rows of a stream there is hardly more than one month.
+Columns of more than two values in the first rows have a place for each of them: numbers of few
+values, whole numbers of which most come again, and categories beyond those of which all experts see
+indicators. A new value takes the next free place, in the order in which they come: in the first
+rows of a stream there is hardly more than one month. Two values are said by a number itself, so a
+column that had no more waits for the third.
 """
 
 import numpy as np
 
-from ._steps import FEW, GAP
+from ._steps import FEW, GAP, N_LOOKED_AT
 
 LINE = 2  # values that say no more than a number does
-MOST = 64  # places in all, with those of categories
-import os; UNIT = float(os.environ.get("UNIT","2"))  # of an indicator: what one of a row in 17 is in deviations of its own
+MOST = 64  # places in all
+UNIT = 2.0  # of an indicator: as much as numbers that are two deviations apart
+AT_FIRST = 8  # categories up to which all experts see an indicator of each
+_AGAIN = 3 * N_LOOKED_AT // 4  # whole numbers among the first rows up to which values come again
 _SPARE = 16  # places for values that are yet to come, beside one for each that has
 _FREE = -1  # in place of a column
 _NEW = object()
@@ -20,35 +24,53 @@ _NEW = object()
 
 def none():
     """Return no places."""
-    return {"n_places": 0, "valued": np.zeros(0, dtype=int), "values": np.zeros(0)}
+    nothing = np.zeros(0, dtype=int)
+    return {"n_places": 0, "valued": nothing, "held": nothing, "values": np.zeros(0)}
 
 
-def found(X, few, n_taken):
-    """Return places of the values of columns that are `few` of first rows (n, d).
+def found(X, nominal):
+    """Return places of the values of columns of first rows (n, d), of which some are nominal.
 
-    So many are taken by others. The columns are given by their number among the few.
+    That is how many there are, the columns, and of each place that has a value already which of
+    these it is of, and the value: columns of fewest values come first.
     """
-    if not len(few):
+    if len(X) != N_LOOKED_AT:
         return none()
-    values = [np.unique(X[~np.isnan(X[:, j]), j]) for j in few.tolist()]
+    values = [np.unique(column[~np.isnan(column)]) for column in X.T]
+    columns = [j for j in range(len(values)) if _has_places(values[j], j in nominal)]
     pairs = []
-    for j in sorted(range(len(few)), key=lambda j: len(values[j])):
-        if LINE < len(values[j]) <= MOST - n_taken - len(pairs):
-            pairs += [(j, value) for value in values[j].tolist()]
+    for k in sorted(range(len(columns)), key=lambda k: len(values[columns[k]])):
+        own = values[columns[k]].tolist()
+        if LINE < len(own) <= MOST - len(pairs):
+            pairs += [(k, value) for value in own]
     return {
-        "n_places": max(min(2 * len(pairs) + _SPARE, MOST - n_taken), 0),
-        "valued": np.array([j for j, _ in pairs], dtype=int),
+        "n_places": min(2 * len(pairs) + _SPARE, MOST) if columns else 0,
+        "valued": np.array(columns, dtype=int),
+        "held": np.array([k for k, _ in pairs], dtype=int),
         "values": np.array([value for _, value in pairs], dtype=float),
     }
 
 
-def start(n_columns, n_places, valued, values):
+def _has_places(values, is_nominal):
+    if is_nominal:
+        return len(values) > AT_FIRST
+    return len(values) <= FEW or (len(values) <= _AGAIN and (values == np.floor(values)).all())
+
+
+def of_rows(layout, X):
+    """Return the columns (n, c) of rows that have places, without gaps."""
+    rows = X[:, layout["valued"]]
+    return np.where(np.isnan(rows), GAP, rows)
+
+
+def start(layout):
     """Return the state before the first row; some values have a place already."""
-    columns, numbers = np.full(n_places, _FREE), np.zeros(n_places)
-    columns[: len(valued)], numbers[: len(values)] = valued, values
+    held, values, n_columns = layout["held"], layout["values"], len(layout["valued"])
+    columns, numbers = np.full(layout["n_places"], _FREE), np.zeros(layout["n_places"])
+    columns[: len(held)], numbers[: len(values)] = held, values
     return {
         "first": np.zeros((n_columns, LINE)),  # values of each column that have no place
-        "n_values": np.bincount(valued, minlength=n_columns),  # of each column that are known
+        "n_values": np.bincount(held, minlength=n_columns),  # of each column that are known
         # of each place, in order
         "columns": columns,
         "values": numbers,
@@ -112,7 +134,7 @@ def _n_taken(state):
 def _next_place(state, j, value, n_new=0):
     """Return the place that a new value will have, behind as many other new ones, None for none."""
     n, place = state["n_values"].item(j), _n_taken(state) + n_new
-    has_one = LINE <= n < LINE + FEW and place < len(state["values"]) and value != GAP
+    has_one = n >= LINE and place < len(state["values"]) and value != GAP
     return place if has_one else None
 
 
