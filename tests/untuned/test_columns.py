@@ -538,9 +538,7 @@ def of_categories(n, n_categories, seed, has_slopes):
 
 
 @pytest.mark.parametrize(("n_categories", "are_seen"), [(8, True), (9, False), (16, False)])
-def test_indicators_of_many_categories_are_seen_by_a_line_and_who_is_born_later(
-    n_categories, are_seen
-):
+def test_indicators_of_many_categories_are_seen_by_who_is_born_later(n_categories, are_seen):
     X, y = of_categories(700, n_categories, 0, True)
     model = OnlineKernelRegressor(budget="fast", random_state=0).fit(X, y)
     indicators = model._state["columns"]["layout"]["indicators"]
@@ -552,9 +550,10 @@ def test_indicators_of_many_categories_are_seen_by_a_line_and_who_is_born_later(
         if name == "born":
             assert (frequencies != 0.0).any()
             continue
-        if name == WHOLE:
+        if name == WHOLE:  # it sees places of values
             assert not are_seen
-            assert (masks > 0.0).all()
+            assert (masks[:, : X.shape[1]] > 0.0).all()
+            assert not masks[:, places].any()
             continue
         assert (masks[:n, :3] > 0.0).all()
         assert (masks[:n, places] > 0.0).all() == are_seen

@@ -12,7 +12,7 @@ from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 from sklearn_okl.inspection import explain
 from sklearn_okl.untuned.experts._plan import WHOLE
 from sklearn_okl.untuned.rows._encoding import Encoder
-from sklearn_okl.untuned.rows._layout import layout_of, plain_layout
+from sklearn_okl.untuned.rows._layout import layout_of, plain_layout, seen_later
 from sklearn_okl.untuned.rows._values import MOST
 
 NOISE = 0.1
@@ -55,50 +55,53 @@ def test_a_sum_of_effects_is_found(budget, seed, kind):
 @pytest.mark.parametrize("seed", range(3))
 def test_values_have_places_as_a_loop_says(seed, delay):
     rng = np.random.default_rng(seed)
-    X = rng.integers(0, [3, 6, 40, 2], size=(300, 4)).astype(float)
+    X = rng.integers(0, [3, 6, 40, 2, 20], size=(300, 5)).astype(float)
+    X[:64, 0], X[64:, 3] = X[:64, 0] % 2, X[64:, 0]  # more values come late
     X[rng.uniform(size=X.shape) < 0.1] = np.nan
-    layout = layout_of(np.empty(0, dtype=int), np.where(X > 30.0, 0.0, X)[:64])
-    assert layout["few"].tolist() == [0, 1, 2, 3]
+    layout = layout_of(np.array([4]), X[:64])
+    assert layout["valued"].tolist() == [0, 1, 2, 3, 4]
     n_places = layout["n_places"]
-    places = list(zip(layout["valued"].tolist(), layout["values"].tolist(), strict=True))
-    known = {j: [value for k, value in places if k == j] for j in range(4)}
+    places = list(zip(layout["held"].tolist(), layout["values"].tolist(), strict=True))
+    known = [[value for k, value in places if k == j] for j in range(5)]
     expected = np.zeros((300, n_places))
     for t in range(300):
         if t > delay:  # the row whose label is known by now
             for j, value in enumerate(X[t - delay - 1].tolist()):
-                if value == value and value not in known[j] and len(known[j]) < 34:
-                    if len(known[j]) >= 2 and len(places) < n_places:
+                if value == value and value not in known[j]:
+                    if len(known[j]) >= 2:
+                        if len(places) == n_places:
+                            continue
                         places.append((j, value))
-                    elif len(known[j]) >= 2:
-                        continue
                     known[j].append(value)
         now = list(places)
         for j, value in enumerate(X[t].tolist()):
-            if value == value and value not in known[j] and 2 <= len(known[j]) < 34:
+            if value == value and value not in known[j] and len(known[j]) >= 2:
                 now.append((j, value))  # it will have the next one
         for place, (j, value) in enumerate(now[:n_places]):
-            expected[t, place] = 4.0 * (X[t, j] == value)
+            expected[t, place] = 2.0 * (X[t, j] == value)
     encoder, y = Encoder(delay), rng.normal(size=300)
-    state = encoder.start(layout, 4)
+    state = encoder.start(layout, 5)
     cuts = [(0, 1), (1, 70), (70, 71), (71, 300)]
     found = [encoder.learn(state, X[low:high], y[low:high]) for low, high in cuts]
     assert_array_equal(np.concatenate(found)[:, -n_places:], expected)
-    assert len(places) == n_places
-    assert 1 + encoder.widths(layout, 4)[0] + n_places == encoder.width(layout, 4)
+    assert len(places) > len(layout["values"])
+    assert sum(encoder.widths(layout, 5)) + n_places == encoder.width(layout, 5)
 
 
 def test_there_is_room_for_the_columns_of_fewest_values():
     rng = np.random.default_rng(0)
-    X = rng.integers(0, [30, 3, 25, 9], size=(64, 4)).astype(float)
-    X[:30, 0], X[:25, 2] = np.arange(30), np.arange(25)
-    layout = layout_of(np.empty(0, dtype=int), X)
-    assert np.unique(layout["valued"]).tolist() == [1, 2, 3]
+    X = rng.integers(0, [30, 3, 25, 9, 60, 1000, 5], size=(64, 7)).astype(float)
+    X[:30, 0], X[:25, 2], X[:60, 4] = np.arange(30), np.arange(25), np.arange(60)
+    layout = layout_of(np.array([2, 6]), X)
+    # five categories have indicators for all, and of many numbers hardly one comes again
+    assert layout["valued"].tolist() == [0, 1, 2, 3]
+    assert np.unique(layout["held"]).tolist() == [1, 2, 3]
     assert layout["n_places"] == MOST
-    layout = layout_of(np.array([0]), X)  # categories come first
-    assert layout["few"][np.unique(layout["valued"])].tolist() == [1, 3]
-    assert layout["n_places"] + len(layout["indicators"]) == MOST
-    assert layout_of(np.array([0]), X, sees_values=False)["n_places"] == 0
-    assert plain_layout(np.empty(0, dtype=int))["n_places"] == 0
+    late, held = seen_later(layout, 7)
+    assert late.tolist() == held.tolist() == [7 + k for k in range(6, 32)]
+    assert layout_of(np.array([2]), X, sees_values=False)["n_places"] == 0
+    assert layout_of(np.array([2]), X[:63])["n_places"] == 0
+    assert plain_layout(np.array([2]))["n_places"] == 0
 
 
 @pytest.mark.parametrize("seed", range(2))
