@@ -45,7 +45,7 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
     experts_ : dict of ndarray of shape (n_experts,)
         A table that pandas reads, a row for each expert: ``name``, ``kernel``, ``bandwidth`` (see
         Notes), ``lags``, ``alpha``, ``forgetting``, whether they see ``ranks`` and columns in
-        ``pairs``, have ``learnt`` scales, see a tree (``trees``) and all that columns are shown as
+        ``pairs``, have ``learnt`` scales, see ``trees`` and all that columns are shown as
         (``whole``), ``weight`` in the mixture under the likelihoods of all rounds, ``mean_loss``,
         ``n_rounds``. Experts that are born later come behind the others.
     weights_ : ndarray of shape (n_experts,)

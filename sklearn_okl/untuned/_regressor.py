@@ -129,15 +129,15 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     the mean of its targets so far, less that of all and shrunk as if ten rows of no difference had
     been there [5]_. Columns of up to 32 categories in the first 64 rows have an indicator for each,
     and one for all others, 64 in all; those of more than 8, and logarithms of columns over orders
-    of magnitude, 16 at most, are seen by one line, by kernels born later, by the chain and by
-    similar rows. 1024 categories are told apart; any more share 64 numbers.
+    of magnitude, 16 at most, are seen by kernels born later, by the chain and by similar rows. 1024
+    categories are told apart; any more share 64 numbers.
 
     *Columns of few values.* Up to 16 columns of numbers that have at most 32 distinct values in the
     first 64 rows are also seen by a regression tree [7]_, which finds steps and combinations of
     them, such as opening hours on working days. It is grown anew from the latest 2048 rows whenever
     the past has grown by a quarter, as long as a split explains more than chance would, into at
-    most 32 leaves, whose means learn every row. Its forecast is an input of lines alone. Indicators
-    of these values, as many as categories leave, let one line find effects that add up.
+    most 32 leaves, whose means learn every row. Lines see its forecast; one also sees logarithms and
+    indicators of 64 values, some as they come: of these columns, 9 categories or more, whole numbers.
 
     *Jumps.* After 256 rows, and whenever there are twice as many up to 4096, two trees on up to 24
     columns are tried on the latest 512 and 2048: grown from half of them they forecast the others.

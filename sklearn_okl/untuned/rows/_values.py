@@ -78,7 +78,7 @@ def start(layout):
 
 
 def is_sound(state):
-    """Tell whether a state, as from a file, may be one of these."""
+    """Tell whether the columns and counts of places, as of a file, can be theirs."""
     columns, counts = state["columns"], state["n_values"]
     n, n_places = len(counts), len(columns)
     return bool(
