@@ -136,8 +136,8 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     first 64 rows are also seen by a regression tree [7]_, which finds steps and combinations of
     them, such as opening hours on working days. It is grown anew from the latest 2048 rows whenever
     the past has grown by a quarter, as long as a split explains more than chance would, into at
-    most 32 leaves, whose means learn every row. Lines see its forecast; one also sees logarithms and
-    indicators of 64 values, some as they come: of these columns, 9 categories or more, whole numbers.
+    most 32 leaves, whose means learn every row. Lines see its forecast, and one also logarithms and
+    indicators of 64 values, some as they come: of these columns, of whole numbers, of categories.
 
     *Jumps.* After 256 rows, and whenever there are twice as many up to 4096, two trees on up to 24
     columns are tried on the latest 512 and 2048: grown from half of them they forecast the others.
