@@ -163,6 +163,13 @@ def test_they_are_explained_as_their_columns(kind):
     assert abs(entries[2]) > 0.0
 
 
+def test_a_measure_that_is_mostly_nothing_has_none():
+    rng = np.random.default_rng(7)
+    X = np.where(rng.uniform(size=(64, 2)) < 0.1, rng.uniform(1.0, 1e4, size=(64, 2)), 0.0)
+    X[:, 1] = np.round(X[:, 1])
+    assert layout_of(np.empty(0, dtype=int), X)["n_places"] == 0
+
+
 def test_a_small_model_has_none():
     X, y = shops(200, 6)
     model = OnlineKernelRegressor(budget="tiny", random_state=0).fit(X, y)

@@ -2,10 +2,10 @@
 
 What a target owes to each of them may be a sum, which a line finds that sees an indicator for each.
 Columns of more than two values in the first rows have a place for each of them: numbers of few
-values, whole numbers of which most come again, and categories beyond those of which all experts see
-indicators. A new value takes the next free place, in the order in which they come: in the first
-rows of a stream there is hardly more than one month. Two values are said by a number itself, so a
-column that had no more waits for the third.
+values, and whole ones of some more, of which not too many have come once only, and categories
+beyond those of which all experts see indicators. A new value takes the next free place, in the
+order in which they come: in the first rows of a stream there is hardly more than one month. Two
+values are said by a number itself, so a column that had no more waits for the third.
 """
 
 import numpy as np
@@ -16,7 +16,9 @@ LINE = 2  # values that say no more than a number does
 MOST = 64  # places in all
 UNIT = 2.0  # of an indicator: as much as numbers that are two deviations apart
 AT_FIRST = 8  # categories up to which all experts see an indicator of each
-_AGAIN = 3 * N_LOOKED_AT // 4  # whole numbers among the first rows up to which values come again
+# values of a column in the first rows at most, and which share of them has come once at most
+_OF_WHOLE = 3 * N_LOOKED_AT // 4, 2.0 / 3.0
+_OF_OTHERS = FEW, 1.0 / 3.0
 _SPARE = 16  # places for values that are yet to come, beside one for each that has
 _FREE = -1  # in place of a column
 _NEW = object()
@@ -36,11 +38,11 @@ def found(X, nominal):
     """
     if len(X) != N_LOOKED_AT:
         return none()
-    values = [np.unique(column[~np.isnan(column)]) for column in X.T]
-    columns = [j for j in range(len(values)) if _has_places(values[j], j in nominal)]
+    known = [np.unique(column[~np.isnan(column)], return_counts=True) for column in X.T]
+    columns = [j for j, one in enumerate(known) if _has_places(*one, j in nominal)]
     pairs = []
-    for k in sorted(range(len(columns)), key=lambda k: len(values[columns[k]])):
-        own = values[columns[k]].tolist()
+    for k in sorted(range(len(columns)), key=lambda k: len(known[columns[k]][0])):
+        own = known[columns[k]][0].tolist()
         if LINE < len(own) <= MOST - len(pairs):
             pairs += [(k, value) for value in own]
     return {
@@ -51,10 +53,12 @@ def found(X, nominal):
     }
 
 
-def _has_places(values, is_nominal):
+def _has_places(values, counts, is_nominal):
+    """Tell whether a column has places: a measure that is mostly 0, say, has no values."""
     if is_nominal:
         return len(values) > AT_FIRST
-    return len(values) <= FEW or (len(values) <= _AGAIN and (values == np.floor(values)).all())
+    most, once = _OF_WHOLE if (values == np.floor(values)).all() else _OF_OTHERS
+    return len(values) <= most and (counts == 1).sum() <= once * len(values)
 
 
 def of_rows(layout, X):
