@@ -10,10 +10,11 @@ from sklearn.preprocessing import OneHotEncoder
 
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 from sklearn_okl.inspection import explain
+from sklearn_okl.untuned._constants import BUDGETS
 from sklearn_okl.untuned.experts._plan import WHOLE
 from sklearn_okl.untuned.rows._encoding import Encoder
 from sklearn_okl.untuned.rows._layout import layout_of, plain_layout, seen_later
-from sklearn_okl.untuned.rows._values import MOST
+from sklearn_okl.untuned.rows._values import room
 
 NOISE = 0.1
 
@@ -58,7 +59,7 @@ def test_values_have_places_as_a_loop_says(seed, delay):
     X = rng.integers(0, [3, 6, 40, 2, 20], size=(300, 5)).astype(float)
     X[:64, 0], X[64:, 3] = X[:64, 0] % 2, X[64:, 0]  # more values come late
     X[rng.uniform(size=X.shape) < 0.1] = np.nan
-    layout = layout_of(np.array([4]), X[:64])
+    layout = layout_of(np.array([4]), X[:64], most_values=64)
     assert layout["valued"].tolist() == [0, 1, 2, 3, 4]
     n_places = layout["n_places"]
     places = list(zip(layout["held"].tolist(), layout["values"].tolist(), strict=True))
@@ -92,16 +93,39 @@ def test_there_is_room_for_the_columns_of_fewest_values():
     rng = np.random.default_rng(0)
     X = rng.integers(0, [30, 3, 25, 9, 60, 1000, 5], size=(64, 7)).astype(float)
     X[:30, 0], X[:25, 2], X[:60, 4] = np.arange(30), np.arange(25), np.arange(60)
-    layout = layout_of(np.array([2, 6]), X)
+    layout = layout_of(np.array([2, 6]), X, most_values=64)
     # five categories have indicators for all, and of many numbers hardly one comes again
     assert layout["valued"].tolist() == [0, 1, 2, 3]
     assert np.unique(layout["held"]).tolist() == [1, 2, 3]
-    assert layout["n_places"] == MOST
+    assert layout["n_places"] == 64
     late, held = seen_later(layout, 7)
     assert late.tolist() == held.tolist() == [7 + k for k in range(6, 32)]
-    assert layout_of(np.array([2]), X, sees_values=False)["n_places"] == 0
-    assert layout_of(np.array([2]), X[:63])["n_places"] == 0
+    assert layout_of(np.array([2]), X)["n_places"] == 0
+    assert layout_of(np.array([2]), X[:63], most_values=64)["n_places"] == 0
     assert plain_layout(np.array([2]))["n_places"] == 0
+
+
+@pytest.mark.parametrize("n_categories", [20, 60, 200])
+def test_there_is_about_as_much_room_as_there_will_be_values(n_categories):
+    found = [
+        layout_of(np.array([0]), rng.integers(0, n_categories, size=(64, 1)) * 1.0, most_values=999)
+        for rng in map(np.random.default_rng, range(20))
+    ]
+    usual = np.median([(layout["n_places"] - 16) / 2 for layout in found])
+    assert 0.85 * n_categories <= usual <= 1.15 * n_categories
+
+
+def test_room_is_a_share_of_the_work():
+    assert [room(budget.work) for budget in map(BUDGETS.get, ("fast", "balanced"))] == [63, 256]
+    assert room(np.inf) == 256
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_many_categories_are_told_apart_at_a_larger_budget(seed):
+    X, y = shops(1500, seed, n_shops=150)
+    kind = {"budget": "balanced", "categorical_features": [2], "random_state": seed}
+    errors = OnlineKernelRegressor(**kind).prequential_predict(X, y) - y
+    assert np.sqrt(np.square(errors)[1000:].mean()) < 0.3  # 1.3 before
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -167,7 +191,7 @@ def test_a_measure_that_is_mostly_nothing_has_none():
     rng = np.random.default_rng(7)
     X = np.where(rng.uniform(size=(64, 2)) < 0.1, rng.uniform(1.0, 1e4, size=(64, 2)), 0.0)
     X[:, 1] = np.round(X[:, 1])
-    assert layout_of(np.empty(0, dtype=int), X)["n_places"] == 0
+    assert layout_of(np.empty(0, dtype=int), X, most_values=64)["n_places"] == 0
 
 
 def test_a_small_model_has_none():

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...aggregators._limits import sane
 from ...base._bank import forecast_bank, learn_bank
+from ..rows import _values as values
 from ..rows._codes import codes_of
 from ..rows._encoding import Encoder
 from ..rows._inputs import LaggedInputs
@@ -83,6 +84,7 @@ class Experts:
         self.inputs = LaggedInputs(
             of.n_lags, delay, units_of(budget, constants), n_quantiles, of.n_targets, of.n_walks > 0
         )
+        self.most_values = 0 if budget.compact else values.room(budget.work)
         self.lags = self.inputs.n_lag_columns
         self.leaves = Leaves(of.n_targets or 1, delay, bool(of.shape), 1 + (self.lags > 0))
         m = max(int(budget.frequencies * constants.frequencies), 1)

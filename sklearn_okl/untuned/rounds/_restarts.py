@@ -130,7 +130,7 @@ def looked_over(latest, Y, former, experts):
     ordered = former["ordered"]
     if ordered == MAYBE and len(X) == LAYOUTS[-1] and not _may_have_order(X, Y, latest, experts):
         ordered = UNORDERED
-    layout = layout_of(former["nominal"], X, ordered, sees_values=not experts.budget.compact)
+    layout = layout_of(former["nominal"], X, ordered, experts.most_values)
     far, _ = lonely(X)
     far[:, former["nominal"]] = False
     is_new = not is_same(layout, former) or not np.array_equal(far, latest["far"])

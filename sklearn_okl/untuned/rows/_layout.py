@@ -42,7 +42,7 @@ def plain_layout(nominal, ordered=MAYBE):
     )
 
 
-def layout_of(nominal, X, ordered=MAYBE, sees_values=True):
+def layout_of(nominal, X, ordered=MAYBE, most_values=0):
     """Return how columns are shown that have these rows in common."""
     found = []
     for j in nominal.tolist():
@@ -58,7 +58,7 @@ def layout_of(nominal, X, ordered=MAYBE, sees_values=True):
             indicators += pairs
             n += len(pairs)
     few = steps.columns_of_few(X, nominal)
-    of_values = values.found(X, nominal) if sees_values else values.none()
+    of_values = values.found(X, nominal, most_values)
     long, shifts = tails.long_tailed(X, np.union1d(nominal, few))
     return (
         {

@@ -13,13 +13,14 @@ import numpy as np
 from ._steps import FEW, GAP, N_LOOKED_AT
 
 LINE = 2  # values that say no more than a number does
-MOST = 64  # places in all
+MOST = 256  # places in all, whatever the budget
 UNIT = 2.0  # of an indicator: as much as numbers that are two deviations apart
 AT_FIRST = 8  # categories up to which all experts see an indicator of each
 # values of a column in the first rows at most, and which share of them has come once at most
 _OF_WHOLE = 3 * N_LOOKED_AT // 4, 2.0 / 3.0
 _OF_OTHERS = FEW, 1.0 / 3.0
-_SPARE = 16  # places for values that are yet to come, beside one for each that has
+_SHARE = 0.05  # of the work, at most, for the square of all places
+_SPARE = 16  # places beside those of all values that are to be expected
 _FREE = -1  # in place of a column
 _NEW = object()
 
@@ -30,23 +31,29 @@ def none():
     return {"n_places": 0, "valued": nothing, "held": nothing, "values": np.zeros(0)}
 
 
-def found(X, nominal):
+def room(work):
+    """Return how many places there may be at a budget of so many multiplications a row."""
+    return int(min(np.sqrt(_SHARE * work), MOST))
+
+
+def found(X, nominal, most):
     """Return places of the values of columns of first rows (n, d), of which some are nominal.
 
-    That is how many there are, the columns, and of each place that has a value already which of
-    these it is of, and the value: columns of fewest values come first.
+    That is how many there are, up to the most, the columns, and of each place that has a value
+    already which of these it is of, and the value: columns of fewest values come first.
     """
-    if len(X) != N_LOOKED_AT:
+    if len(X) != N_LOOKED_AT or not most:
         return none()
     known = [np.unique(column[~np.isnan(column)], return_counts=True) for column in X.T]
     columns = [j for j, one in enumerate(known) if _has_places(*one, j in nominal)]
-    pairs = []
+    pairs, n = [], _SPARE
     for k in sorted(range(len(columns)), key=lambda k: len(known[columns[k]][0])):
         own = known[columns[k]][0].tolist()
-        if LINE < len(own) <= MOST - len(pairs):
+        if LINE < len(own) <= most - len(pairs):
             pairs += [(k, value) for value in own]
+            n += 2 * _n_classes(known[columns[k]][1])  # the estimate is rough
     return {
-        "n_places": min(2 * len(pairs) + _SPARE, MOST) if columns else 0,
+        "n_places": min(n, most) if columns else 0,
         "valued": np.array(columns, dtype=int),
         "held": np.array([k for k, _ in pairs], dtype=int),
         "values": np.array([value for _, value in pairs], dtype=float),
@@ -59,6 +66,16 @@ def _has_places(values, counts, is_nominal):
         return len(values) > AT_FIRST
     most, once = _OF_WHOLE if (values == np.floor(values)).all() else _OF_OTHERS
     return len(values) <= most and (counts == 1).sum() <= once * len(values)
+
+
+def _n_classes(counts):
+    """Return how many values there are, of which some have come so often, by Chao's estimator.
+
+    A. Chao, "Nonparametric estimation of the number of classes in a population", Scandinavian
+    Journal of Statistics 11, 1984.
+    """
+    once, twice = int((counts == 1).sum()), int((counts == 2).sum())
+    return len(counts) + once * (once - 1) // (2 * (twice + 1))
 
 
 def of_rows(layout, X):
