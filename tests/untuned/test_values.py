@@ -52,6 +52,21 @@ def test_a_sum_of_effects_is_found(budget, seed, kind):
     assert np.sqrt(np.mean(np.square(errors)) / np.mean(np.square(expected))) < 2.0
 
 
+@pytest.mark.parametrize(("seed", "n_shops"), [(0, 20), (1, 60)])
+def test_classes_by_a_sum_of_effects_are_found(seed, n_shops):
+    rng, n = np.random.default_rng(seed), 1800
+    number, codes = rng.normal(size=n), rng.integers(0, [7, n_shops], size=(n, 2))
+    effects = rng.normal(size=7)[codes[:, 0]] + rng.normal(size=n_shops)[codes[:, 1]]
+    chances = 1.0 / (1.0 + np.exp(-2.0 * (number + 1.5 * effects)))
+    labels = (rng.uniform(size=n) < chances).astype(int)
+    X, rows = np.column_stack([number, codes, rng.normal(size=n)]), np.arange(900, n)
+    model = OnlineKernelClassifier(budget="fast", random_state=seed)
+    P = model.prequential_predict_proba(X, labels, classes=[0, 1])
+    loss = -np.log(P[rows, labels[rows]]).mean()
+    least = -(chances * np.log(chances) + (1.0 - chances) * np.log(1.0 - chances))[rows].mean()
+    assert loss < 1.2 * least  # 1.32 and 1.26 without places
+
+
 @pytest.mark.parametrize("delay", [0, 3])
 @pytest.mark.parametrize("seed", range(3))
 def test_values_have_places_as_a_loop_says(seed, delay):
