@@ -563,3 +563,19 @@ def test_who_was_asked_for_by_rows_and_was_wrong_goes():
     renewal.learn(anew, X, zero, zero, zero + 40.0)
     assert anew["far"][-1, 0] < 0.0 < anew["far"][-1, 2]  # nothing is known of larger ones
     assert not renewal._replaces(anew, state)
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.3])
+@pytest.mark.parametrize("kind", ["sign", "others"])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_change_of_what_was_known_exactly_is_no_matter_of_faults(seed, kind, noise):
+    """Nearly all targets are in doubt then, and no line tells why: a model begins anew."""
+    rng, n, change = np.random.default_rng(seed), 800, 400
+    X, w = rng.normal(size=(n, 4)), np.array([10.0, -20.0, 5.0, 0.0])
+    after = -w if kind == "sign" else w[[1, 2, 3, 0]]
+    y = np.where(np.arange(n) < change, X @ w, X @ after) + noise * rng.normal(size=n)
+    models = [OnlineKernelRegressor(budget="fast", random_state=seed) for _ in range(2)]
+    ours = models[0].prequential_predict(X, y)[change + 64 :]
+    fresh = models[1].prequential_predict(X[change:], y[change:])[64:]
+    losses = [np.square(f - y[change + 64 :]).mean() for f in (ours, fresh)]
+    assert losses[0] < 6.0 * losses[1]  # 79 to 9 300 before

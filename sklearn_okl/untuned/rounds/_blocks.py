@@ -19,6 +19,7 @@ LEARNT = "what stands for none was learnt"  # and other reasons for which a mode
 DOUBTED = "it is time to ask whether rows explain what is in doubt"
 ASKED = "suspect", "worse"  # what the latest rows of a target say of errors, see `suspicion`
 ANY, NONE = (0.0, 0.0), (np.inf, np.inf)  # ratios by which errors must be larger, or worse
+OTHERS = 2.0  # times all that errors can be larger by: nearly all are in doubt
 _MARGIN = 1.2  # over the largest errors of a quarter of a block so far
 _WORST = 32.0  # ratio of errors to those of a constant that counts at most
 _FEW = 12  # errors of a block that say how large they are
@@ -117,11 +118,18 @@ def judge_block(fence, state, t):
     block = state["block"][::-1, 5 * (line is not None)].copy()
     if judged and line is None:
         line = _end_block(fence, state, t)
+    if judged and line is None and _are_others(fence, state, latest):
+        state["suspect"] = OTHERS * fence.cap
     state["n_moves"], state["missed"] = 0, 0.0
     state["block"] = state["block"][:0]
     state["level"] = float(median(block))
     state["usual"] = state["deviation"] if np.isfinite(state["deviation"]) else 0.0
     return None if line is None else _move(fence, state, line, block)
+
+
+def _are_others(fence, state, rows):
+    """Tell whether most rows are in doubt, of which no line tells why: the function is another."""
+    return rows[:, 4].mean() >= fence.most and 2 * are_none(state, rows[:, 0]).sum() < len(rows)
 
 
 def n_until_abrupt(fence, states, t, rows, beyond=ANY):
