@@ -137,7 +137,7 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     them, such as opening hours on working days. It is grown anew from the latest 2048 rows whenever
     the past has grown by a quarter, as long as a split explains more than chance would, into at
     most 32 leaves, whose means learn every row. Lines see its forecast, and one also logarithms and
-    indicators of 64 values, some as they come: of these columns, of whole numbers, of categories.
+    indicators of up to 256 values, 63 of "fast": of these columns, whole numbers and categories.
 
     *Jumps.* After 256 rows, and whenever there are twice as many up to 4096, two trees on up to 24
     columns are tried on the latest 512 and 2048: grown from half of them they forecast the others.

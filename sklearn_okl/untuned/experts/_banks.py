@@ -20,9 +20,7 @@ def inputs_of(bank, seen, said=None):
     """
     n_columns, m = frequencies_of(bank["features"]).shape[1:]
     if not m:
-        sees_values = seen.values is not None and bank["features"]["masks"].shape[1] > len(
-            seen.steady[0]
-        )
+        sees_values = bank["features"]["masks"].shape[1] > seen.steady.shape[1]
         return np.hstack([seen.steady, seen.values]) if sees_values else seen.steady
     n = 0 if said is None else n_heard(bank["features"])
     parts = [said[:, :n]] if n else []

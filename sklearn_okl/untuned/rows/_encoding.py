@@ -72,6 +72,7 @@ class Encoder:
         first = _start(layout, n_columns)
         if self.n_targets is None:
             return first
+        layout = layout | values.none()  # which values rows have is the same for all targets
         return first | {"others": [_start(layout, n_columns) for _ in range(self.n_others)]}
 
     def forget_numbers(self, state, nominal):
@@ -139,7 +140,7 @@ class Encoder:
 
     def _own(self, layout):
         """Return the columns that each target has for itself; the last but trees is of gaps."""
-        of_gaps = [-1 - _n_behind(layout)] * (self.own_gaps and layout["gaps"])
+        of_gaps = [-1 - has_tree(layout)] * (self.own_gaps and layout["gaps"])
         return np.append(layout["at_first"], of_gaps).astype(int)
 
     def _beside(self, Z, others, state):
@@ -152,11 +153,10 @@ class Encoder:
         of_others = (other[:, own] for other in others)
         # what nobody has seen yet, and what has turned out to be a number, says nothing of a target
         of_others = [np.where(is_nominal & ~np.isnan(C), C, 0.0) for C in of_others]
-        n_values = layout["n_places"]
-        Z, behind = np.split(Z, [Z.shape[1] - _n_behind(layout)], axis=1)
-        tree, values = np.split(behind, [has_tree(layout)], axis=1)
-        trees = [other[:, -1 - n_values, None] for other in others] if has_tree(layout) else []
-        return np.hstack([Z, *of_others, tree, *trees, values])
+        ends = Z.shape[1] - np.array([_n_behind(layout), layout["n_places"]])
+        Z, tree, of_values = np.split(Z, ends, axis=1)
+        trees = [other[:, -1:] for other in others] if has_tree(layout) else []
+        return np.hstack([Z, *of_others, tree, *trees, of_values])
 
     def _learn(self, state, X, y):
         """Learn rows and a target (n,); return what was to be seen before each of them."""
@@ -166,7 +166,7 @@ class Encoder:
             "places": np.concatenate([state["places"], places]),
             "is_gap": np.concatenate([state["is_gap"], gaps_in_numbers(layout, X)]),
             "few": np.concatenate([state["few"], steps.seen(X, layout["few"])]),
-            "valued": np.concatenate([state["valued"], values.of_rows(layout, X)]),
+            "valued": np.concatenate([state["valued"], steps.seen(X, layout["valued"])]),
             "y": np.concatenate([state["y"], y]),
         }
         n_known = np.maximum(n_before + np.arange(len(X) + 1) - self.delay, 0)
@@ -240,7 +240,7 @@ class Encoder:
             forecasts = steps.forecasts(state["steps"], *of_rows, most=self.most_rows)
             Z[:, -_n_behind(layout)] = forecasts
         if layout["n_places"]:
-            of_rows = past["valued"], values.of_rows(layout, X), n_known
+            of_rows = past["valued"], steps.seen(X, layout["valued"]), n_known
             Z[:, -layout["n_places"] :] = values.shown(state["values"], *of_rows)
         state["all"] = known[-1]
         return Z

@@ -25,21 +25,19 @@ UNORDERED, MAYBE, ORDERED = range(3)  # whether rows have an order
 
 def plain_layout(nominal, ordered=MAYBE):
     """Return how columns are shown before any row is known, of which some may be nominal."""
-    return (
-        {
-            "nominal": nominal,
-            "at_first": nominal,  # and those of which no value was known, which may be numbers
-            # column and category of each indicator
-            "indicators": np.empty((0, 2), dtype=int),
-            "tails": np.empty(0, dtype=int),  # columns with long tails
-            "shifts": np.empty(0),  # and what is added to each before its logarithm is taken
-            "few": np.empty(0, dtype=int),  # columns of few values, which a tree sees
-            "gaps": False,  # whether a column says what a missing value says of the target
-            "ordered": ordered,  # whether rows have an order, without which kernels see no lags
-        }
-        | values.none()
-        | _codes.none()
-    )
+    return {
+        "nominal": nominal,
+        "at_first": nominal,  # and those of which no value was known, which may be numbers
+        # column and category of each indicator
+        "indicators": np.empty((0, 2), dtype=int),
+        "tails": np.empty(0, dtype=int),  # columns with long tails
+        "shifts": np.empty(0),  # and what is added to each before its logarithm is taken
+        "few": np.empty(0, dtype=int),  # columns of few values, which a tree sees
+        "gaps": False,  # whether a column says what a missing value says of the target
+        "ordered": ordered,  # whether rows have an order, without which kernels see no lags
+        **values.none(),
+        **_codes.none(),
+    }
 
 
 def layout_of(nominal, X, ordered=MAYBE, most_values=0):
@@ -58,22 +56,19 @@ def layout_of(nominal, X, ordered=MAYBE, most_values=0):
             indicators += pairs
             n += len(pairs)
     few = steps.columns_of_few(X, nominal)
-    of_values = values.found(X, nominal, most_values)
     long, shifts = tails.long_tailed(X, np.union1d(nominal, few))
-    return (
-        {
-            "nominal": nominal,
-            "at_first": np.union1d(nominal, np.flatnonzero(np.isnan(X).all(axis=0))),
-            "indicators": np.array(indicators, dtype=int).reshape(-1, 2),
-            "tails": long,
-            "shifts": shifts,
-            "few": few,
-            "gaps": bool(np.isnan(np.delete(X, nominal, axis=1)).any()),
-            "ordered": ordered,
-        }
-        | of_values
-        | _codes.found(X, nominal)
-    )
+    return {
+        "nominal": nominal,
+        "at_first": np.union1d(nominal, np.flatnonzero(np.isnan(X).all(axis=0))),
+        "indicators": np.array(indicators, dtype=int).reshape(-1, 2),
+        "tails": long,
+        "shifts": shifts,
+        "few": few,
+        "gaps": bool(np.isnan(np.delete(X, nominal, axis=1)).any()),
+        "ordered": ordered,
+        **values.found(X, nominal, most_values),
+        **_codes.found(X, nominal),
+    }
 
 
 def is_sound(layout):
@@ -88,18 +83,7 @@ def is_sound(layout):
 
 def is_same(layout, other):
     """Tell whether two layouts show the same."""
-    names = (
-        "gaps",
-        "ordered",
-        "indicators",
-        "tails",
-        "few",
-        "n_places",
-        "valued",
-        "held",
-        "values",
-        "codes",
-    )
+    names = "gaps", "ordered", "indicators", "tails", "few", "codes", *values.none()
     return all(np.array_equal(layout[name], other[name]) for name in names)
 
 

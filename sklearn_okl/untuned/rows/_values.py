@@ -78,12 +78,6 @@ def _n_classes(counts):
     return len(counts) + once * (once - 1) // (2 * (twice + 1))
 
 
-def of_rows(layout, X):
-    """Return the columns (n, c) of rows that have places, without gaps."""
-    rows = X[:, layout["valued"]]
-    return np.where(np.isnan(rows), GAP, rows)
-
-
 def start(layout):
     """Return the state before the first row; some values have a place already."""
     held, values, n_columns = layout["held"], layout["values"], len(layout["valued"])
