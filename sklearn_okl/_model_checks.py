@@ -52,7 +52,7 @@ from .series import (
     _smoothing,
     _views,
 )
-from .untuned.experts import _cells, _draws, _logarithms, _told
+from .untuned.experts import _cells, _draws, _effects, _logarithms, _told
 from .untuned.rounds import _guard
 from .untuned.rows import _gaps, _layout, _steps, _values
 from .untuned.rows._columns import widths
@@ -67,6 +67,7 @@ _STARTED = (  # what parts of a state are at first, and whether others of their 
     (_steps.start(1), _steps.is_sound),
     (_values.start(_values.none()), _values.is_sound),
     (_cells.Cells(_told.ErrorsTold(0.5, 0), 0, True).start(1, 0, 1), _cells.is_sound),
+    (_effects.Effects(1, 0).start(1), _effects.is_sound),
     (
         _logarithms.Logarithms(1, 0, True, ()).start(2, np.zeros((1, 2)), np.zeros(1)),
         _logarithms.is_sound,

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 from sklearn_okl.inspection._parts import Boxes
 from sklearn_okl.untuned import Constants
-from sklearn_okl.untuned.experts._leaves import TRIALS, Leaves, _gain, _telling
+from sklearn_okl.untuned.experts._leaves import TRIALS, Leaves, _telling, told_of_missed
 from sklearn_okl.untuned.rows import _steps as steps
 from sklearn_okl.untuned.rows._pairs import best_pair
 from tests.oracles import steps as oracle
@@ -230,10 +230,10 @@ def test_without_a_line_there_is_no_tree_on_one():
 def test_a_tree_is_better_where_it_tells_what_was_missed():
     rng = np.random.default_rng(0)
     y = rng.normal(size=(100, 1))
-    assert_allclose(_gain(y, 0.0 * y, 0.5 * y), 0.75)
-    assert _gain(y, 0.5 * y, 0.0 * y) == 0.0  # the same, as others forecast it already
-    assert _gain(y, 0.0 * y, rng.normal(size=y.shape)) == 0.0
-    assert _gain(0.0 * y, 0.0 * y, 0.0 * y) == 0.0
+    assert_allclose(told_of_missed(y, 0.0 * y, 0.5 * y), 0.75)
+    assert told_of_missed(y, 0.5 * y, 0.0 * y) == 0.0  # the same, as others forecast it already
+    assert told_of_missed(y, 0.0 * y, rng.normal(size=y.shape)) == 0.0
+    assert told_of_missed(0.0 * y, 0.0 * y, 0.0 * y) == 0.0
 
 
 @pytest.mark.long(every=2)

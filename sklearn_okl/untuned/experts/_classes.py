@@ -55,7 +55,7 @@ class ClassTargets:
             "boosting": {},
             "logarithms": {},
             "near": self.neighbours.start(n_columns, self.n_classes, seed, ordered),
-            "cells": self.cells.start(*n_codes, self.n_classes),
+            "cells": self.cells.start(*n_codes[:2], self.n_classes),
         }
 
     def no_targets(self):

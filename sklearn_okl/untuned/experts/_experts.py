@@ -15,7 +15,7 @@ import numpy as np
 from ...aggregators._limits import sane
 from ...base._bank import forecast_bank, learn_bank
 from ..rows import _values as values
-from ..rows._codes import codes_of
+from ..rows._codes import codes_of, of_many
 from ..rows._encoding import Encoder
 from ..rows._inputs import LaggedInputs
 from ._banks import (
@@ -30,15 +30,15 @@ from ._banks import (
     slopes,
     start_bank,
 )
-from ._leaves import KINDS, MEMBERS, TREES, Leaves
+from ._effects import EFFECTS, Effects
+from ._leaves import KINDS, TREES, Leaves
 from ._plan import (
     BORN,
     MAIN,
-    WALKS,
+    WHOLE,
     births_of,
     chain,
     lagless_plan,
-    name_of,
     plan,
     refined,
     with_whole_line,
@@ -46,6 +46,7 @@ from ._plan import (
 from ._renewed_waves import may_be_renewed, renew, renewals_of
 from ._scales import balanced, in_shares, shares_of_two
 from ._sizes import RowSizes
+from ._table import table_of
 
 _HELPS = 0.99  # of a line's loss, that of one that sees lags, from which on these help
 _SMALL_PAST = 512  # rows that a small model keeps of columns of few values, until there are more
@@ -87,6 +88,7 @@ class Experts:
         self.most_values = 0 if budget.compact else values.room(budget.work)
         self.lags = self.inputs.n_lag_columns
         self.leaves = Leaves(of.n_targets or 1, delay, bool(of.shape), 1 + (self.lags > 0))
+        self.effects = Effects(of.n_targets or 1, delay)
         m = max(int(budget.frequencies * constants.frequencies), 1)
         self.sizes = RowSizes(of.n_targets, self.lags, delay, m, forgetting)
         self.may_do_without_lags = of.n_walks > 0 and not budget.compact  # numbers with lags
@@ -99,7 +101,7 @@ class Experts:
         return make(n_features, self.lags, *of_all, n_trees, self.kind.n_targets or 1)
 
     def start(
-        self, n_features, seed, n_own, n_trees=0, unseen=((), ()), n_codes=(0, 0), ordered=True
+        self, n_features, seed, n_own, n_trees=0, unseen=((), ()), n_codes=(0, 0, 0), ordered=True
     ):
         """Return the first state; behind its own features come those of trees, and of values.
 
@@ -110,11 +112,15 @@ class Experts:
         if n_values or (len(unseen[0]) and not self.budget.compact):
             plans = with_whole_line(plans, n_values)
         of_banks = rng, self.delay, self.kind.n_taught, unseen
+        has_effects = self._name_of_line(plans) in plans and not self.budget.compact
+        effects = self.effects.start(n_codes[2] * has_effects)
         n_experts = self.inputs.n_walks + sum(bank.room for bank in plans.values()) + len(KINDS)
+        n_experts += bool(effects)
         return {
             "inputs": self.inputs.start(n_features, n_trees, n_values),
             "banks": {name: start_bank(bank, *of_banks) for name, bank in plans.items()},
             "leaves": self.leaves.start(n_own),
+            "effects": effects,
             "rounds": np.zeros(n_experts, dtype=int),
             "losses": np.zeros((*self.kind.shape, n_experts)),
             "masses": np.zeros(n_experts),  # sums of the weights of the rows forecast
@@ -157,6 +163,11 @@ class Experts:
         if there.any():
             F[..., TREES] = self.leaves.learn(state["leaves"], X, u, bases).swapaxes(0, 1)
             state["rounds"][TREES] += there * len(u)
+        tries_effects = self.effects.is_tried(state["effects"])
+        if tries_effects:
+            of_rows = of_many(state, codes), F, self.line_of_effects(state)
+            of_effects = self.effects.learn(state["effects"], *of_rows, u, weights)
+            state["rounds"][EFFECTS] += self.effects.is_there(state["effects"]) * len(u)
         F[..., yet_to_be_born] = np.nan
         n_first = max(1 + self.delay - n_learnt, 0)  # whose forecasts are none
         squares = self.kind.squares(F - u.T[..., None])[..., n_first:, :]
@@ -173,6 +184,8 @@ class Experts:
         if not self.budget.compact:
             issued = self.kind.as_targets(forecasts)
             self.leaves.keep(state["leaves"], n_learnt, X, u, issued, bases)
+            if tries_effects:
+                self.effects.keep(state["effects"], n_learnt, u, issued, of_effects)
         if state.get("sizes"):
             n_first = max(1 + self.delay - n_learnt, 0)
             self.sizes.learn(state["sizes"], seen, forecasts, u, n_first, run, weights)
@@ -205,6 +218,9 @@ class Experts:
         if self.leaves.there(state["leaves"]).any():
             bases = self.leaves.bases(F, self.lines(state))
             F[..., TREES] = self.leaves.look(state["leaves"], X, bases, ago).swapaxes(0, 1)
+        if codes is not None and self.effects.is_there(state["effects"]):
+            of_rows = of_many(state, codes), F, self.line_of_effects(state)
+            self.effects.look(state["effects"], *of_rows, ago)
         return F, seen._replace(codes=codes, logs=logs)
 
     def lines(self, state):
@@ -220,18 +236,32 @@ class Experts:
         place = self._places(state)[name]
         return np.minimum(place.start + np.arange(self.leaves.n_lines), place.stop - 1)
 
+    def line_of_effects(self, state):
+        """Return the place of the line beside which there are effects of values."""
+        return self._places(state)[self._name_of_line(state["banks"])].start
+
+    def _name_of_line(self, banks):
+        plain = f"linear, {1.0 if self.forgetting is None else self.forgetting}"
+        return WHOLE if WHOLE in banks else plain
+
     def try_leaves(self, state):
-        """Let a tree be one more expert from now on if it would have helped so far."""
+        """Let a tree be one more expert from now on if it would have helped so far, or effects."""
         shares, lines = self.kind.shares(state), self.lines(state)
         losses = state["losses"] if shares is None else shares @ state["losses"]
         best = losses[lines].argmin() if len(lines) else None
         found = self.leaves.try_out(state["leaves"], best)
-        if found is not None:  # as if it had always been there
+        if found is not None:
             kind, losses = found
-            place = np.arange(len(state["rounds"]))[TREES][kind]
-            n, masses = self.n_learnt(state), state["masses"].max()
-            state["rounds"][place], state["masses"][place] = n, masses
-            state["losses"][..., place] = masses * (losses if self.kind.shape else losses.sum())
+            self._put_in(state, np.arange(len(state["rounds"]))[TREES][kind], losses)
+        losses = self.effects.try_out(state["effects"])
+        if losses is not None:
+            self._put_in(state, EFFECTS, losses)
+
+    def _put_in(self, state, place, losses):
+        """Let an expert that has such losses (q,) a row be there as if it had always been."""
+        n, masses = self.n_learnt(state), state["masses"].max()
+        state["rounds"][place], state["masses"][place] = n, masses
+        state["losses"][..., place] = masses * (losses if self.kind.shape else losses.sum())
 
     def that_see_rows(self, state, X, ago=0):
         """Return the forecasts (q, n, K) of the experts that see rows and no lags.
@@ -326,6 +356,9 @@ class Experts:
 
     def _heard(self, state, ages, ago=0):
         known = {age: self.heard(state, age, ago) for age in set(ages)}
+        if state["effects"] and not self.effects.is_there(state["effects"], ago):
+            for one in known.values():
+                one[EFFECTS] = False
         if not self.leaves.there(state["leaves"]).any():
             return [known[age] for age in ages]
         found = [known[age].copy() for age in ages]
@@ -448,35 +481,7 @@ class Experts:
         losses = np.atleast_2d(state["losses"])
         of_targets = self._heard(state, ages), self.kind.weights(state), losses, squared_units
         for heard, weights, of_one, squared_unit in zip(*of_targets, strict=True):
-            yield self._table(state, np.where(heard, weights, 0.0), of_one * squared_unit)
-
-    def _table(self, state, weights, losses):
-        """Return what each expert is, its weight, and its mean loss."""
-        born = self.born(state)
-        members = [*WALKS[: self.inputs.n_walks]]
-        for bank in state["banks"].values():
-            members += bank["members"]
-        there = self.leaves.there(state["leaves"])
-        of_line = self.lines(state)[self.leaves.line(state["leaves"]) :][:1]
-        sees_lags = False, any(members[place]["lags"] for place in of_line)
-        trees = [one | {"lags": sees} for one, sees in zip(MEMBERS, sees_lags, strict=True)]
-        trees = [one for one, is_there in zip(trees, there, strict=True) if is_there]
-        # the last ones of the banks, born at this very round, have learnt nothing
-        members = members[: len(born) - len(trees)] + trees
-        names = np.array([name_of(**member) for member in members])
-        columns = {name: np.array([member[name] for member in members]) for name in MEMBERS[0]}
-        n_forecasts = np.maximum(state["rounds"][born] - self.delay, 1)
-        mean_weights = self._mean_weights(state)[born]
-        mean_weights[mean_weights == 0.0] = 1.0  # nothing was lost
-        return (
-            {"name": names}
-            | columns
-            | {
-                "weight": weights[born] / weights[born].sum(),
-                "mean_loss": losses[born] / n_forecasts / mean_weights,
-                "n_rounds": state["rounds"][born],
-            }
-        )
+            yield table_of(self, state, np.where(heard, weights, 0.0), of_one * squared_unit)
 
     def _mean_weights(self, state):
         """Return the mean weights (K,) of the rows that the experts have forecast, 1 where none."""

@@ -277,9 +277,9 @@ class Leaves:
     def _gains(self, y, forecasts, F):
         """Return of each target (q,) which share of what others miss forecasts F (n, q) tell."""
         if not self.apart:
-            return np.full(self.n_targets, _gain(y, forecasts, F))
+            return np.full(self.n_targets, told_of_missed(y, forecasts, F))
         parts = zip(y.T, forecasts.T, F.T, strict=True)
-        return np.array([_gain(*(part[:, None] for part in parts_of)) for parts_of in parts])
+        return np.array([told_of_missed(*(one[:, None] for one in part)) for part in parts])
 
     def _asked(self, part, past, rows, n_known):
         """Return forecasts (n, q) for rows before each of which so many of the past are known."""
@@ -313,7 +313,7 @@ def _grown(rows, y, asked):
     return steps.forecasts(tree, rows, y, asked, n_known, alone=True), tree
 
 
-def _gain(y, forecasts, F):
+def told_of_missed(y, forecasts, F):
     """Return which share of what others miss of targets, of all q, forecasts F (n, q) tell.
 
     0 where that is not sure, or too little.

@@ -65,7 +65,7 @@ class NumberTargets:
             "mixture": self.mixture._start_targets(self.n_targets, n_experts, self.delay),
             "boosting": {},  # nothing before the first birth
             "logarithms": {},  # nor before there is a block of targets
-            "cells": self.cells.start(*n_codes, self.n_targets),
+            "cells": self.cells.start(*n_codes[:2], self.n_targets),
             "near": self.neighbours.start(n_columns, self.n_targets, seed, ordered),
         }
 

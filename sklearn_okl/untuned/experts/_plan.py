@@ -13,6 +13,11 @@ WALKS = tuple(
 MAIN, BORN = "kernels", "born"  # names of the banks that births look at
 WHOLE = "linear, all columns"  # and of the line that sees all from the start
 LAGGED = "kernels, lags"  # and of that which they look at of a small model
+_NAMES = {
+    "tree": "a tree on its own",
+    "tree on a line": "a tree on a line",
+    "effects": "effects of values on a line",
+}
 LINK = 2  # kernels of a link of the chain
 
 
@@ -345,9 +350,7 @@ def refined(parents, size, factor):
 def name_of(kernel, bandwidth, lags, alpha, forgetting, ranks, pairs, learnt, trees, whole):
     """Name an expert by all that makes it another one than its neighbours."""
     if np.isnan(alpha):
-        return {"tree": "a tree on its own", "tree on a line": "a tree on a line"}.get(
-            kernel, kernel
-        )
+        return _NAMES.get(kernel, kernel)
     parts = [kernel if kernel == "linear" else f"{kernel} {bandwidth:.2g}", f"alpha {alpha:g}"]
     parts += ["lags"] if lags else []
     parts += ["ranks"] if ranks else []

@@ -12,11 +12,12 @@ import numpy as np
 
 from ..._linalg import column
 from ...aggregators._stacked_row import MixtureRow
-from ..rows._codes import codes_of
+from ..rows._codes import codes_of, of_many
 from ..rows._input_row import InputRow
 from ..rows._inputs import Seen
 from ._bank_rows import BankRow, PackedBankRow, layout_of
 from ._banks import is_closed
+from ._effects import EFFECTS
 from ._experts import ages_of
 from ._leaves import TREES
 
@@ -43,6 +44,10 @@ class ExpertsRow:
         if self.has_leaves:
             self.there = self.there.copy()
             self.there[TREES] = self.trees
+        self.has_effects = experts.effects.is_there(state["effects"])
+        if self.has_effects:
+            self.there = self.there.copy()
+            self.there[EFFECTS] = True
         self.lines = experts.lines(state)
         self.missing = ~self.there
         self.silent = np.tile(self.missing, (experts.kind.n_targets, 1))
@@ -101,6 +106,7 @@ class ExpertsRow:
             and len(parts) == len(self.parts)
             and all(map(is_, parts, self.parts))
             and self.experts.leaves.are_there(state["leaves"]) == self.trees
+            and self.experts.effects.is_there(state["effects"]) == self.has_effects
             and self.of_banks.is_current
             and self.mixture.is_current
         )
@@ -124,6 +130,8 @@ class ExpertsRow:
                 are_finite = are_finite and one.are_finite(state[name])
         if state["cells"]:
             written += kind.cells.written(state["cells"])
+        if state["effects"]:
+            written += self.experts.effects.written(state["effects"])
         if state["near"]:
             written += kind.neighbours.written(state["near"])
         written += self.inputs.written + self.mixture.written + self.of_banks.written
@@ -169,6 +177,13 @@ class ExpertsRow:
         if self.has_leaves:
             of_row = state["leaves"], self.Z, self.bases
             F[:, TREES], self.in_leaves = experts.leaves.ask_row(*of_row)
+        self.codes = codes_of(state, X)
+        if experts.effects.is_tried(state["effects"]):
+            self.of_line = F[:, experts.line_of_effects(state)].copy()
+            of_row = of_many(state, self.codes), self.of_line
+            self.of_effects = experts.effects.ask_row(state["effects"], *of_row)
+            if self.has_effects:
+                F[:, EFFECTS] = self.of_effects
         forecasts = self.mixture.ask(F, asleep, scales, state["t"])
         return forecasts if forecasts is None else self._corrected(forecasts, X)
 
@@ -184,7 +199,7 @@ class ExpertsRow:
             of_row = kind.compared(state, inputs[None])[0], forecasts, limits
             forecasts, self.of_near = kind.neighbours.ask_row(state["near"], *of_row)
         if state["cells"]:
-            of_row = codes_of(state, X)[0], forecasts, limits
+            of_row = self.codes[0], forecasts, limits
             forecasts, self.of_cells = kind.cells.ask_row(state["cells"], *of_row)
         if state["logarithms"]:
             of_row = forecasts, self.F, self.logs, self.heard, limits
@@ -220,6 +235,9 @@ class ExpertsRow:
             experts.sizes.learn_row(state["sizes"], *of_row)
         if self.has_leaves:
             experts.leaves.teach_row(state["leaves"], self.in_leaves, u, self.bases)
+        if experts.effects.is_tried(state["effects"]):
+            of_row = of_many(state, self.codes), u - self.of_line, u, forecasts, self.of_effects
+            experts.effects.teach_row(state["effects"], t, *of_row, weight)
         if not experts.budget.compact:
             of_row = u[None], forecasts[None], self.bases[None]
             experts.leaves.keep(state["leaves"], t, self.Z, *of_row)

@@ -11,9 +11,10 @@ from dataclasses import replace
 import numpy as np
 
 from ...inspection._parts import NOBODY, Boxes, Line, waves_of_bank
-from ..rows._codes import codes_of
+from ..rows._codes import codes_of, of_many
 from ..rows._layout import has_tree
 from ._banks import awake, frequencies_of, inputs_of, n_heard
+from ._effects import EFFECTS
 from ._leaves import KINDS, TREES
 
 # who play besides the columns
@@ -34,7 +35,8 @@ def parts_of(experts, state, X, columns, ages):
         As `ages_of` returns them.
     """
     Z = experts.encoder.look(state["columns"], X)
-    F, seen = experts.ask(state, Z, codes=codes_of(state, X))
+    codes = codes_of(state, X)
+    F, seen = experts.ask(state, Z, codes=codes)
     of_mixture = state, F, seen, experts._heard(state, ages)
     weights, links, constant = experts.kind.lines(*of_mixture)
     layout = state["columns"]["layout"]
@@ -47,6 +49,8 @@ def parts_of(experts, state, X, columns, ages):
         steady = np.append(steady, columns[of_values])
     nothing = np.zeros((len(X), 0)), np.zeros((0, len(constant)))
     parts = [Line(*nothing, constant, np.zeros(0, dtype=int))]
+    weights, effects = _with_effects(experts, state, weights, codes, columns)
+    parts += effects
     weights, trees = _with_lines(experts, state, weights)
     weights = _with_heard(experts, state, weights, seen.scale)
     for bank, places in experts._awake(state):
@@ -108,6 +112,20 @@ def _with_heard(experts, state, weights, scale):
             weights = weights.copy()
             weights[:, low : low + n] += weights[:, places] @ (theta * masks) / np.ravel(scale)[0]
     return weights
+
+
+def _with_effects(experts, state, weights, codes, columns):
+    """Return the weights (q, K) with those of effects put on their line, and what they add."""
+    if not experts.effects.is_there(state["effects"]):
+        return weights, []
+    weights, own = weights.copy(), weights[:, EFFECTS]
+    weights[:, experts.line_of_effects(state)] += own
+    layout = state["columns"]["layout"]
+    owners = columns[layout["codes"][layout["many"], 0]]
+    told = experts.effects.told(state["effects"], of_many(state, codes))
+    line = np.diag(own), np.zeros(len(own))
+    of_codes = zip(told.swapaxes(0, 1), owners, strict=True)
+    return weights, [Line(one, *line, np.full(len(own), owner)) for one, owner in of_codes]
 
 
 def _with_lines(experts, state, weights):

@@ -26,7 +26,7 @@ from ..experts._row import ExpertsRow
 from ..experts._trees import ExpertsAndTrees
 from ..rows import _codes
 from ..rows._columns import after, nominal, stretches
-from ..rows._layout import MAYBE, mark_units, plain_layout, seen_later
+from ..rows._layout import MAYBE, mark_units, plain_layout
 from . import _target_units as target_units
 from ._restarts import LAYOUTS, keep_latest, lay_out, no_rows
 
@@ -179,7 +179,7 @@ class Rounds:
         }
         of_record = self._n_outputs, self.label_delay, experts.budget.compact
         state |= self._record.start(*of_record) | self._guard.start(self)
-        of_layout = seen_later(layout, n_columns), _codes.numbers(layout), layout["ordered"]
+        of_layout = encoder.unseen(layout, n_columns), _codes.numbers(layout), layout["ordered"]
         state |= experts.start(width, seed, *of_lines, *of_layout)
         mark_units(state)
         return state

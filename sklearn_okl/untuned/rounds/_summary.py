@@ -100,13 +100,21 @@ def _earned_by_lags(losses, see_lags, latest):
 
 def _who_is_alike(model, state):
     """Return a sentence on the columns whose equal values tell of errors, or none."""
-    cells, columns = state["cells"], state["columns"]["layout"]["codes"][:, 0]
-    if not cells or not len(cells["pair"]):
-        return ""
+    cells, layout, said = state["cells"], state["columns"]["layout"], ""
+    if cells and len(cells["pair"]):
+        names = _names_of_codes(model, layout, cells["pair"])
+        said += f" Forecasts are corrected by the errors of rows of equal {names}."
+    if state["effects"] and state["effects"]["is_there"]:
+        names = _names_of_codes(model, layout, layout["many"])
+        said += f" A line learns what each value of {names} adds."
+    return said
+
+
+def _names_of_codes(model, layout, places):
+    """Return the names of the columns that codes are of, in words."""
     of_each = widths(model._columns) if model._columns else [1] * model.n_features_in_
-    owners = np.repeat(names_of(model), of_each)[columns[cells["pair"]]]
-    names = " and ".join(dict.fromkeys(owners.tolist()))
-    return f" Forecasts are corrected by the errors of rows of equal {names}."
+    owners = np.repeat(names_of(model), of_each)[layout["codes"][places, 0]]
+    return " and ".join(dict.fromkeys(owners.tolist()))
 
 
 def squared_units(state):

@@ -10,6 +10,7 @@ the year a date is: it is cut into as many parts as make whole numbers of it.
 import numpy as np
 
 from ._steps import FEW, N_LOOKED_AT
+from ._values import AT_FIRST
 
 MOST = 6, 4  # codes of few values, and of more, the first ones
 _PARTS = 7, 12, 24, 366  # of a circle, the last of which needs not fit
@@ -18,18 +19,20 @@ _ROUNDING = 1e-6
 
 def none():
     """Return no codes."""
-    return {"codes": np.empty((0, 2), dtype=int), "code_steps": np.empty(0)}
+    nothing = np.empty(0, dtype=int)
+    return {"codes": np.empty((0, 2), dtype=int), "code_steps": np.empty(0), "many": nothing}
 
 
 def found(X, nominal):
     """Return which columns of first rows (n, d) are codes that are not all the same.
 
     They are pairs (n_codes, 2) of a column and the parts of its circle, 0 where it is no sine, and
-    the steps (n_codes,) that are counted; the last ones are those of categories.
+    the steps (n_codes,) that are counted; the last ones are those of categories. And which of them
+    have many values.
     """
     if len(X) != N_LOOKED_AT:
         return none()
-    kinds, last = ([], []), -1
+    kinds, of_many, last = ([], []), [], -1
     for j, column in enumerate(X.T):
         if j == last:  # the cosine of the column before
             continue
@@ -39,18 +42,22 @@ def found(X, nominal):
         values = np.unique(values[~np.isnan(values)])
         step = _step(values)
         if step == 1.0 or (step and len(values) <= FEW):
-            kinds[len(values) > FEW].append((j, n_parts, step))
+            code = j, n_parts, step
+            kinds[len(values) > FEW].append(code)
+            of_many += [code] * (len(values) > (AT_FIRST if j in nominal else FEW))
     for one in kinds:
         one.sort(key=lambda code: code[2] != 1.0)  # whole numbers before others
     chosen = [code for one, most in zip(kinds, MOST, strict=True) for code in one[:most]]
     chosen.sort(key=lambda code: code[0] in nominal)
+    many = [k for k, code in enumerate(chosen) if code in of_many]
     chosen = np.array(chosen).reshape(-1, 3)
-    return {"codes": chosen[:, :2].astype(int), "code_steps": chosen[:, 2]}
+    known = {"codes": chosen[:, :2].astype(int), "code_steps": chosen[:, 2]}
+    return known | {"many": np.array(many, dtype=int)}
 
 
 def codes_of(state, X):
     """Return the codes (n, n_codes) of rows (n, d) as they came; None where nobody wants them."""
-    if not state["cells"]:
+    if not (state["cells"] or state["effects"]):
         return None
     layout = state["columns"]["layout"]
     columns, n_parts = layout["codes"].T
@@ -62,8 +69,14 @@ def codes_of(state, X):
 
 
 def numbers(layout):
-    """Return how many codes there are, and how many of them, the last ones, are categories."""
-    return len(layout["codes"]), int(np.isin(layout["codes"][:, 0], layout["nominal"]).sum())
+    """Return how many codes there are, of categories, which come last, and of many values."""
+    n_nominal = int(np.isin(layout["codes"][:, 0], layout["nominal"]).sum())
+    return len(layout["codes"]), n_nominal, len(layout["many"])
+
+
+def of_many(state, codes):
+    """Return those of codes (n, n_codes) that have many values."""
+    return codes[:, state["columns"]["layout"]["many"]]
 
 
 def _step(values):

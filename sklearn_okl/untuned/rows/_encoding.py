@@ -17,7 +17,7 @@ from ...features._moments import faded
 from . import _steps as steps
 from . import _values as values
 from ._columns import N_OWN, N_SHARED
-from ._layout import OTHERS, gaps_in_numbers, has_tree, mark_units, width_of
+from ._layout import OTHERS, gaps_in_numbers, has_tree, mark_units, seen_later, width_of
 from ._tails import logarithms
 
 _SHRUNK = 10.0  # rows that the mean of all rows counts as in that of a category
@@ -63,6 +63,22 @@ class Encoder:
         """Return how many columns all experts see, and how many are forecasts of trees."""
         n_trees = has_tree(layout) * (1 + self.n_others)
         return self.width(layout, n_columns) - n_trees - layout["n_places"], n_trees
+
+    def unseen(self, layout, n_columns):
+        """Return what most experts do not see at first, and what one line does not, as places.
+
+        Of the latter are also the numbers that stand for categories of which there are many: what
+        it leaves of each is learnt beside it, see `_effects.py`, and these wander.
+        """
+        of_most, of_line = seen_later(layout, n_columns)
+        own, many = self._own(layout), layout["codes"][layout["many"], 0]
+        encoded = np.intersect1d(many, layout["nominal"])
+        places = (
+            width_of(layout, n_columns)
+            - _n_behind(layout)
+            + np.flatnonzero(np.isin(np.tile(own, self.n_others), encoded))
+        )
+        return of_most, np.concatenate([encoded, places, of_line])
 
     def start(self, layout, n_columns):
         """Return the state before the first row: none where nothing is learnt of a target."""

@@ -83,7 +83,7 @@ def is_sound(layout):
 
 def is_same(layout, other):
     """Tell whether two layouts show the same."""
-    names = "gaps", "ordered", "indicators", "tails", "few", "codes", *values.none()
+    names = "gaps", "ordered", "indicators", "tails", "few", "codes", "many", *values.none()
     return all(np.array_equal(layout[name], other[name]) for name in names)
 
 
