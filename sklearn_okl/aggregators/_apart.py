@@ -47,8 +47,8 @@ _BAND = 4  # octaves
 _FARTHEST = 2.0 ** (N_BANDS * _BAND - 1)  # times 8 usual errors, the last octave
 _TINY = np.finfo(float).tiny
 _RARELY = 0.1  # of all rows in which direct experts without a say are far off at most
-# places of sums, of rows far off among them, of the latest error, and of what is likely
-_ROOTS, _ROWS, _WRONG, _OFF, _LIKELY = range(5)
+# places of sums, of rows far off among them, of the latest errors, and of what is likely
+_ROOTS, _ROWS, _WRONG, _OFF, _OFF_LAGLESS, _LIKELY = range(6)
 
 
 class Parted(NamedTuple):
@@ -60,6 +60,8 @@ class Parted(NamedTuple):
         Of the direct experts that have a say, and of all others.
     naive : ndarray of shape (..., q)
         Of the direct ones, where none has a say of all of them.
+    lagless : ndarray of shape (..., q)
+        Of those of the others that do not see the latest targets.
     losses : ndarray of shape (..., q, K)
         Faded sums of the squared errors of each expert so far.
     """
@@ -67,6 +69,7 @@ class Parted(NamedTuple):
     a: np.ndarray
     b: np.ndarray
     naive: np.ndarray
+    lagless: np.ndarray
     losses: np.ndarray
 
     def row(self, i):
@@ -104,19 +107,20 @@ def known_ago(state, ago):
     return as_it_was(state["known"], state["past"], ago)
 
 
-def parted(F, everybody, losses, rounds, n_direct):
+def parted(F, everybody, losses, rounds, n_direct, lagless=None):
     """Return how far experts part who say F (..., q, K), NaN of who has no say, the first direct.
 
     What all direct ones say is in forecasts of `everybody`. Means are by faded sums of squares
-    (..., q, K) and their counts (..., q, 1).
+    (..., q, K) and their counts (..., q, 1). Who is `lagless` (K,) may be known.
     """
     direct, others = slice(0, n_direct), slice(n_direct, None)
-    a, b = (_mean(F[..., part], losses[..., part], rounds) for part in (direct, others))
+    parts = direct, others, [] if lagless is None else np.flatnonzero(lagless)
+    a, b, c = (_mean(F[..., part], losses[..., part], rounds) for part in parts)
     is_none = np.isnan(a)
     if not is_none.any():
-        return Parted(a, b, a, losses)
+        return Parted(a, b, a, c, losses)
     naive = _mean(everybody[..., direct], losses[..., direct], rounds)
-    return Parted(a, b, np.where(is_none, naive, a), losses)
+    return Parted(a, b, np.where(is_none, naive, a), c, losses)
 
 
 def _mean(F, losses, rounds):
@@ -130,12 +134,14 @@ def _mean(F, losses, rounds):
 
 def octaves(known, means):
     """Return the octaves (..., q) in which some are apart, -1 where not, and usual errors."""
-    rows, wrong, off = (known[..., place] for place in (_ROWS, _WRONG, _OFF))
-    sizes = _sizes(known)
+    rows, wrong = known[..., _ROWS], known[..., _WRONG]
+    sizes, distances = _sizes(known), np.zeros(means.naive.shape)
     least = _FAR * sizes
     with np.errstate(invalid="ignore", over="ignore"):
-        distances = np.abs(means.naive - means.b)
-        are_apart = (rows >= _KNOWN) & (off <= least) & (distances > least) & (least > 0.0)
+        for place, part in ((_OFF, means.b), (_OFF_LAGLESS, means.lagless)):
+            now = np.abs(means.naive - part)
+            distances = np.where(known[..., place] <= least, np.fmax(now, distances), distances)
+        are_apart = (rows >= _KNOWN) & (distances > least) & (least > 0.0)
         are_apart = are_apart & (~np.isnan(means.a) | (wrong <= _RARELY * rows))
         ratios = np.where(are_apart, distances, 1.0) / np.where(are_apart, least, 1.0)
     return np.where(are_apart, octaves_of(ratios), -1), sizes
@@ -150,16 +156,18 @@ def octaves_of_row(known, means):
     """Return what `octaves` does of a row, without arrays where targets (q,) are few."""
     if len(known) > FEW:
         return octaves(known, means)
-    of_targets = zip(known[:, :_LIKELY].tolist(), *map(np.ndarray.tolist, means[:3]), strict=True)
+    of_targets = zip(known[:, :_LIKELY].tolist(), *map(np.ndarray.tolist, means[:-1]), strict=True)
     found = [_octave(*of_known, *of_row) for of_known, *of_row in of_targets]
     return np.array([octave for octave, _ in found]), [size for _, size in found]
 
 
-def _octave(roots, rows, wrong, off, a, b, naive):
+def _octave(roots, rows, wrong, off, off_lagless, a, b, naive, lagless):
     """Return the octave of one target, all of it numbers, and its usual error."""
     size = (roots / max(rows, 1.0)) ** 2
-    least, distance = _FAR * size, abs(naive - b)
-    are_apart = rows >= _KNOWN and off <= least and distance > least > 0.0
+    least = _FAR * size
+    both = (off, abs(naive - b)), (off_lagless, abs(naive - lagless))
+    distance = max([now for before, now in both if before <= least and now == now], default=0.0)
+    are_apart = rows >= _KNOWN and distance > least > 0.0
     if not are_apart or (a != a and wrong > _RARELY * rows):  # NaN
         return -1, size
     return int(log2(min(distance / least, _FARTHEST))), size
@@ -259,7 +267,7 @@ def after_row(known, means, F, y, weight, bands, sizes, together=None):
     if len(known) > FEW:
         now = _usual_path(known, means.row(None), y[None])[1]
     else:  # numbers cost less than arrays of a few
-        of_row = map(np.ndarray.tolist, (*means[:3], y, known[:, :_OFF]))
+        of_row = map(np.ndarray.tolist, (*means[:-1], y, known[:, :_OFF]))
         now = known.copy()
         now[:, :_LIKELY] = [_after(*one) for one in zip(*of_row, strict=True)]
     if bands.item(bands.argmax()) < 0:
@@ -270,14 +278,16 @@ def after_row(known, means, F, y, weight, bands, sizes, together=None):
     return now
 
 
-def _after(a, b, naive, y, known):
-    """Return what is usual after a row of one target, all of them numbers, and the latest error."""
+def _after(a, b, naive, lagless, y, known):
+    """Return what is usual after a row of one target, all numbers, and the latest errors."""
     roots, rows, wrong = known
     least = _FAR * (roots / max(rows, 1.0)) ** 2
     root = sqrt(min([abs(one - y) for one in (a, b) if one == one]))  # not NaN
     wrong = _FADING * wrong + (abs(naive - y) > least)
-    off = max([abs(one - y) for one in (b, naive) if one == one])
-    return _FADING * roots + root, _FADING * rows + 1.0, wrong, off
+    off, off_lagless = (
+        max([abs(one - y) for one in (part, naive) if one == one]) for part in (b, lagless)
+    )
+    return _FADING * roots + root, _FADING * rows + 1.0, wrong, off, off_lagless
 
 
 def wait(state, n):
@@ -291,7 +301,7 @@ def _usual_path(known, means, y):
 
     What is likely there is what it was before the first.
     """
-    a, b, naive = (np.abs(part - y) for part in means[:3])
+    a, b, naive, lagless = (np.abs(part - y) for part in means[:-1])
     terms = np.ones((*y.shape, 2))
     np.sqrt(np.fmin(a, b), out=terms[..., 0])
     path = np.empty((len(y) + 1, *known.shape))
@@ -299,7 +309,7 @@ def _usual_path(known, means, y):
     path[..., :_WRONG] = faded(terms, known[:, :_WRONG], _FADING)
     wrong = (naive > _FAR * _sizes(path[:-1])).astype(float)
     path[..., _WRONG] = faded(wrong, known[:, _WRONG], _FADING)
-    path[1:, :, _OFF] = np.fmax(naive, b)
+    path[1:, :, _OFF], path[1:, :, _OFF_LAGLESS] = np.fmax(naive, b), np.fmax(naive, lagless)
     return path
 
 

@@ -25,6 +25,11 @@ class Side:
         self._mixture, self._state, self._ago = mixture, state, ago
 
     @property
+    def lagless(self):
+        """Who does not see the latest targets (K,), or None where that is not known."""
+        return self._state.get("lagless")
+
+    @property
     def rounds(self):
         """The faded count (..., q, 1) of the rounds before each row, whatever their weights."""
         n, fading = self.limits[..., 2:], self._mixture.fadings[-1]

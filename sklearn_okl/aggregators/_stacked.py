@@ -392,7 +392,8 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         others[..., : self.n_direct] = np.nan
         shapes = F.shape, (*F.shape[:-1], 1)
         losses, rounds = (np.broadcast_to(*one) for one in zip(known, shapes, strict=True))
-        return own, others, apart.parted(own, awake, losses, rounds, self.n_direct)
+        of_rows = own, awake, losses, rounds
+        return own, others, apart.parted(*of_rows, self.n_direct, side.lagless)
 
     def _mixed(self, everybody, F, side):
         """Return forecasts (n, q) of F (n, q, K), NaN of who has no say, and `everybody`."""

@@ -23,7 +23,7 @@ from ._stacked import FARTHEST, HOPELESS, KNOWN, SAME
 _LOWEST, _HIGHEST = np.array(-FARTHEST), np.array(FARTHEST)  # cost arrays less than numbers do
 _MASKS = 64  # of who is asleep, that are remembered
 _N_BOAS = 3  # two of the ways, and one of the experts
-_N_PARTED = 3  # means that tell how far direct experts and others part
+_N_PARTED = 4  # means that tell how far direct experts and others part
 _OF_STACKS = "theta", "b", "squares", "A", "P"  # arrays of regressions that rows add to
 
 
@@ -94,6 +94,7 @@ class MixtureRow:
         self.losses = np.concatenate([one["losses"][:, None] for one in fading], axis=1)
         self.rounds = np.concatenate([one["rounds"][:, None] for one in fading], axis=1)
         self.n_means = len(fading)
+        self.lagless = state.get("lagless", np.zeros(len(missing), dtype=bool))
         # the sums by which each mean is made, those that tell of direct experts by the last ones
         places = [*range(self.n_means), *[-1] * (_N_PARTED if mixture.n_direct else 0)]
         self.sums_of, self.n_ways = np.array(places), state["last"]["rates"].shape[-1]
@@ -245,8 +246,9 @@ class MixtureRow:
         """
         counts = self.n_means, self.mixture.n_direct, self.n_ways
         if len(asleep) > FEW:
-            return _silence_of(asleep, silent, joined, *counts)
-        return _known_silence(asleep.tobytes(), silent.tobytes(), asleep.shape, joined, *counts)
+            return _silence_of(asleep, silent, self.lagless, joined, *counts)
+        masks = asleep.tobytes(), silent.tobytes(), self.lagless.tobytes()
+        return _known_silence(*masks, asleep.shape, joined, *counts)
 
     def _ways(self, first, means, F, scales):
         """Return the ways (q, W) of the last level: means, regressions of errors, direct experts.
@@ -312,17 +314,19 @@ class MixtureRow:
 
 
 @lru_cache(_MASKS)
-def _known_silence(asleep, silent, shape, *more):
-    masks = (np.frombuffer(mask, dtype=bool).reshape(shape) for mask in (asleep, silent))
-    return _silence_of(*masks, *more)
+def _known_silence(asleep, silent, lagless, shape, *more):
+    masks = (np.frombuffer(mask, dtype=bool) for mask in (asleep, silent, lagless))
+    asleep, silent, lagless = masks
+    return _silence_of(asleep.reshape(shape), silent.reshape(shape), lagless, *more)
 
 
-def _silence_of(asleep, silent, joined, n_means, n_direct, n_ways):
+def _silence_of(asleep, silent, lagless, joined, n_means, n_direct, n_ways):
     """Return the silence of those that are `silent` of all (q, K), of which the first are direct.
 
-    They have no part in the first BOA and most means. The last three, where there are direct
-    experts, are of those of them that are heard, of all others that are, and again of the former,
-    or of all direct ones that are not asleep where none is heard. Direct experts are the last ways,
+    They have no part in the first BOA and most means. The last four, where there are direct
+    experts, are of those of them that are heard, of all others that are, again of the former, or of
+    all direct ones that are not asleep where none is heard, and of the `lagless` (K,) of the
+    others. Direct experts are the last ways,
     too. Arrays are `joined`, with nobody behind.
     """
     n_targets, n_experts = silent.shape
@@ -334,7 +338,7 @@ def _silence_of(asleep, silent, joined, n_means, n_direct, n_ways):
     are_out[:, _N_BOAS - 1 : n, :n_experts] = silent[:, None]
     if n_direct:
         naive = np.where((is_direct > silent).any(axis=1, keepdims=True), silent, asleep)
-        parts = silent | ~is_direct, silent | is_direct, naive | ~is_direct
+        parts = silent | ~is_direct, silent | is_direct, naive | ~is_direct, silent | ~lagless
         are_out[:, n:, :n_experts] = np.stack(parts, axis=1)
     barred, awake = np.where(are_out, np.inf, 0.0), 1.0 - are_out[:, :_N_BOAS]
     return Silence(sleep_of(silent), sleep_of(away), barred, awake)

@@ -13,9 +13,7 @@ of one mean, over the variance that means of blocks had.
 """
 
 import numpy as np
-from scipy.stats import rankdata
 
-_SURELY = 4.0  # standard errors
 _FADING = 0.9  # of what is known, per block: about the latest ten
 _FEWEST = 3.0  # blocks after which their means are known to have a variance
 _MOST = 50.0  # nats that a mean tells
@@ -57,23 +55,6 @@ def forget_target(state, j, mean):
     state["came"][:, j], state["together"][1 + j] = mean, 0.0
     _, means, squares = _of_means(state["means"])
     means[j], squares[j] = mean, 0.0
-
-
-def tell(far, came, least):
-    """Return of which columns values that are far off (n, d) tell of targets (n, q), as levels do.
-
-    Faults do not. Ranks of some target are others there than elsewhere, by four standard errors of
-    W. H. Kruskal, W. A. Wallis, "Use of ranks in one-criterion variance analysis", JASA 47, 1952;
-    of no more than a share of the rows nothing is known.
-    """
-    n, n_far = len(far), far.sum(axis=0)
-    if not came.size:
-        return np.zeros(far.shape[1], dtype=bool)
-    ranks = rankdata(came, axis=0) - (n + 1.0) / 2.0
-    off = np.abs(ranks.T @ far)
-    return ((off > _SURELY * np.sqrt(n_far * (n - n_far) * (n + 1.0) / 12.0)).any(axis=0)) & (
-        n_far > least * n
-    )
 
 
 def _of_means(known):

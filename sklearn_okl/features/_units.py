@@ -16,7 +16,6 @@ from . import _believed, _former_units, _slopes
 from ._moments import brought_near, divided, faded, paths
 
 _ROUNDING = 1e-12  # share of a column's level below which its spread is none
-_WIDE = 32.0  # deviations in a unit in which 1 000 rows still tell lines of what has one
 _FARTHEST = 1e6  # in steady units: larger numbers would cost those of other rows their digits
 _MAD = 1.4826  # standard deviations in a median distance of Gaussian numbers
 
@@ -377,11 +376,11 @@ class RunningUnits:
             state["roughness"] = np.where(changed, 0.0, state["roughness"])
         elif state["weights"].max() <= self.block and not state["known"].any():
             # the first one: nothing was known of what is far
-            far, unit = nearer != block, state["steady"][1]
-            # a fault's, but for levels: a unit that is a little too wide is none to a line
-            faulty = ~(_slopes.tell(far, state["came"], self.lonely) & (unit <= _WIDE * spread))
+            far = nearer != block
+            # those of a column that steps, and stands still between, are levels, if they are many
+            faulty = ~stands | (far.sum(axis=0) <= max(self.lonely * len(far), 1.0))
             _start_anew(state, faulty & far.any(axis=0), *sums_of(nearer))
-            too_wide = faulty & (unit > self.apart * spread) & (spread > 0.0)
+            too_wide = faulty & (state["steady"][1] > self.apart * spread) & (spread > 0.0)
             state["steady"] = np.where(too_wide, 0.0, state["steady"])
         now = self._nearer(came[self.block // 2 :], *_center_and_scale(state))
         state["believed"] = _believed.after_change(believed, changed | back, now)

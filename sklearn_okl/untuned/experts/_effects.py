@@ -2,11 +2,13 @@
 
 A shop, a device, or a patient may add something of its own to every target, and there may be more
 of them than a line has room for indicators. So beside the line there is a table for each such
-column: the means of what the line has left in the rows of each value, drawn towards 0 by one row
-more that has left nothing; effects of crossed factors, as in S. R. Searle, G. Casella, C. E.
-McCulloch, "Variance Components", 1992. Of several columns each learns what the line and the others
-leave: backfitting, as in L. Breiman, J. Friedman, "Estimating optimal transformations for multiple
-regression and correlation", JASA 80, 1985, with one pass over every row.
+column: the means of what the line has left in the rows of each value, drawn towards 0 as by some
+rows more that have left nothing; effects of crossed factors, as in S. R. Searle, G. Casella, C. E.
+McCulloch, "Variance Components", 1992. There these are the ratio of the variance of errors to that
+of effects; here they are those of some numbers of rows that would have forecast best. Of several
+columns each learns what the line and the others leave: backfitting, as in L. Breiman, J. Friedman,
+"Estimating optimal transformations for multiple regression and correlation", JASA 80, 1985, with
+one pass over every row.
 
 Tables learn at the end of every 64 rows. The expert is one from the first trial on, at the times
 at which trees are tried, in which it tells of what the mixture has missed, see `_leaves.py`; after
@@ -25,6 +27,7 @@ EFFECTS = TREES.start - 1  # where it is among all experts, where there are colu
 _LATEST = 512  # rows of a trial
 _MOST = 64.0  # rows that a value counts as at most: those before fade
 _VALUES = 2**14  # of a column that are known at most, the first ones
+_SHRUNK = 4.0 ** np.arange(1, -5, -1)  # rows by which means may be drawn towards 0
 _FARTHEST = 16.0  # the most that an error tells, in medians of those of its block
 
 
@@ -48,6 +51,10 @@ class Effects:
             "is_there": False,
             "began": 0,  # after which round
             "waiting": Past(*no_rows, ROWS),  # codes, and what the line left, of this block
+            # what was lost (n_shrunk, q) by means that are drawn so, and by how many rows they are,
+            # as tables are
+            "lost": np.zeros((len(_SHRUNK), q)),
+            "shrunk": np.ones((1 + n_before, q)),
             # targets, what was forecast, and what this has forecast, for trials
             "kept": Past(np.empty((0, 0)), np.empty((0, 3 * q)), _LATEST),
             # the values of each code, in order, and of each how many rows it had, and their sums
@@ -96,7 +103,7 @@ class Effects:
             place = values.searchsorted(code)
             if place < len(values) and values.item(place) == code:
                 count, *sums = table["sums"][-1, :, place].tolist()
-                forecasts += np.array(sums) / (1.0 + count)
+                forecasts += np.array(sums) / (count + state["shrunk"][-1])
         return forecasts
 
     def teach_row(self, state, t, codes, left, *of_row):
@@ -113,7 +120,8 @@ class Effects:
     def told(self, state, codes):
         """Return what is added now for each code, (n, n_codes, q)."""
         columns = zip(state["tables"], whole(codes).T, strict=True)
-        return np.stack([_effects(table, column, -1) for table, column in columns], axis=1)
+        of_each = [_sums(table, column, -1) for table, column in columns]
+        return np.stack([_means(*one, state["shrunk"][-1]) for one in of_each], axis=1)
 
     def keep(self, state, t, *of_targets):
         """Keep targets (n, q) after round t, what was forecast, and what this would have said."""
@@ -151,13 +159,16 @@ class Effects:
         state["tables"] = [
             Shared(table, sums=np.where(kept, table["sums"], 0.0)) for table in state["tables"]
         ]
+        state["lost"], state["shrunk"] = state["lost"].copy(), state["shrunk"].copy()
+        state["lost"][:, j], state["shrunk"][:, j] = 0.0, 1.0
 
     def _told(self, state, codes, ago):
         """Return what is added to forecasts by what was known some rounds ago, (n, q)."""
         t = state["t"]
         version = -1 - (t // ROWS - max(t - ago, 0) // ROWS)
         columns = zip(state["tables"], codes.T, strict=True)
-        return sum(_effects(table, column, version) for table, column in columns)
+        of_each = [_sums(table, column, version) for table, column in columns]
+        return sum(_means(*one, state["shrunk"][version]) for one in of_each)
 
     def _went_on(self, state, n):
         """Count n rows more; where they end a block the tables learn."""
@@ -168,8 +179,13 @@ class Effects:
         counts = np.ones(len(left)) if weights is None else weights
         most = _FARTHEST * np.median(np.abs(left), axis=0)
         left = np.clip(left, -most, most)
-        told = [_effects(*pair, -1) for pair in zip(state["tables"], codes.T, strict=True)]
+        known = [_sums(*pair, -1) for pair in zip(state["tables"], codes.T, strict=True)]
+        told = [_means(*one, state["shrunk"][-1]) for one in known]
         of_all = sum(told)
+        for lost, rows in zip(state["lost"], _SHRUNK.tolist(), strict=True):
+            lost += counts @ np.square(left - sum(_means(*one, rows) for one in known))
+        best = _SHRUNK[state["lost"].argmin(axis=0)]
+        state["shrunk"] = np.concatenate([state["shrunk"][1:], best[None]])
         columns = zip(state["tables"], codes.T, told, strict=True)
         state["tables"] = [
             _learnt(table, column, left - of_all + own, counts) for table, column, own in columns
@@ -181,6 +197,9 @@ def is_sound(state):
     (codes, left), tables = state["waiting"].rows, state["tables"]
     return bool(
         codes.shape[1] == len(tables)
+        and state["lost"].shape == (len(_SHRUNK), left.shape[1])
+        and state["shrunk"].shape == (len(tables[0]["sums"]), left.shape[1])
+        and (state["shrunk"] > 0.0).all()
         and state["kept"].rows[1].shape[1] == 3 * left.shape[1]
         and state["began"] <= state["t"]
         and all(
@@ -194,14 +213,19 @@ def is_sound(state):
     )
 
 
-def _effects(table, codes, version):
-    """Return the effects (n, q) of codes (n,) as a version of a table knows them."""
+def _sums(table, codes, version):
+    """Return how many rows (n, 1) had codes (n,), and their sums (n, q), by a version."""
     values, sums = table["values"], table["sums"][version]
     if not len(values):
-        return np.zeros((len(codes), len(sums) - 1))
+        return np.zeros((len(codes), 1)), np.zeros((len(codes), len(sums) - 1))
     places = np.minimum(values.searchsorted(codes), len(values) - 1)
-    counts, *of_targets = np.where(values[places] == codes, sums[:, places], 0.0)
-    return (np.array(of_targets) / (1.0 + counts)).T
+    found = np.where(values[places] == codes, sums[:, places], 0.0).T
+    return found[:, :1], found[:, 1:]
+
+
+def _means(counts, sums, shrunk):
+    """Return means (n, q) of rows, drawn towards 0 by some rows more, (q,) or a number."""
+    return sums / (counts + shrunk)
 
 
 def _learnt(table, codes, left, counts):

@@ -116,7 +116,7 @@ class Experts:
         effects = self.effects.start(n_codes[2] * has_effects)
         n_experts = self.inputs.n_walks + sum(bank.room for bank in plans.values()) + len(KINDS)
         n_experts += bool(effects)
-        return {
+        state = {
             "inputs": self.inputs.start(n_features, n_trees, n_values),
             "banks": {name: start_bank(bank, *of_banks) for name, bank in plans.items()},
             "leaves": self.leaves.start(n_own),
@@ -125,6 +125,15 @@ class Experts:
             "losses": np.zeros((*self.kind.shape, n_experts)),
             "masses": np.zeros(n_experts),  # sums of the weights of the rows forecast
         } | self.kind.start(n_experts, n_own, seed, n_codes, ordered)
+        return self._knows_lagless(state)
+
+    def _knows_lagless(self, state):
+        """Let the mixture know who sees no lags; return the state."""
+        if "apart" in state["mixture"]:
+            lagless = np.zeros(len(state["rounds"]), dtype=bool)
+            lagless[self.without_lags(state)] = True
+            state["mixture"]["lagless"] = lagless
+        return state
 
     def learn_rows(self, state, X, y, weights, run):
         """Learn rows as they come, and targets; return what `learn` does."""
@@ -423,6 +432,7 @@ class Experts:
         scales = [self._scales(state, shape, known, member, shares) for member in members]
         rng = np.random.RandomState(seed)
         add_members(young, members, shape, rng, self.kind.taught(state, level), scales)
+        self._knows_lagless(state)
         links = chain(n_features, self.lags, self.forgetting, self.budget, self.constants)
         if not ordered:
             links = links._replace(members=[{**one, "lags": False} for one in links.members])
