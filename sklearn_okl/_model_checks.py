@@ -67,7 +67,7 @@ _STARTED = (  # what parts of a state are at first, and whether others of their 
     (_steps.start(1), _steps.is_sound),
     (_values.start(_values.none()), _values.is_sound),
     (_cells.Cells(_told.ErrorsTold(0.5, 0), 0, True).start(1, 0, 1), _cells.is_sound),
-    (_effects.Effects(1, 0).start(1), _effects.is_sound),
+    (_effects.Effects(1, 0).start(1, np.ones(1), 0), _effects.is_sound),
     (
         _logarithms.Logarithms(1, 0, True, ()).start(2, np.zeros((1, 2)), np.zeros(1)),
         _logarithms.is_sound,

@@ -114,8 +114,10 @@ def parted(F, everybody, losses, rounds, n_direct, lagless=None):
     (..., q, K) and their counts (..., q, 1). Who is `lagless` (K,) may be known.
     """
     direct, others = slice(0, n_direct), slice(n_direct, None)
-    parts = direct, others, [] if lagless is None else np.flatnonzero(lagless)
-    a, b, c = (_mean(F[..., part], losses[..., part], rounds) for part in parts)
+    a, b = (_mean(F[..., part], losses[..., part], rounds) for part in (direct, others))
+    c = np.full(a.shape, np.nan)
+    if lagless is not None and lagless.any():
+        c = _mean(F[..., lagless], losses[..., lagless], rounds)
     is_none = np.isnan(a)
     if not is_none.any():
         return Parted(a, b, a, c, losses)
@@ -284,9 +286,9 @@ def _after(a, b, naive, lagless, y, known):
     least = _FAR * (roots / max(rows, 1.0)) ** 2
     root = sqrt(min([abs(one - y) for one in (a, b) if one == one]))  # not NaN
     wrong = _FADING * wrong + (abs(naive - y) > least)
-    off, off_lagless = (
-        max([abs(one - y) for one in (part, naive) if one == one]) for part in (b, lagless)
-    )
+    off = max([abs(one - y) for one in (b, naive) if one == one])
+    both = [abs(one - y) for one in (lagless, naive) if one == one]
+    off_lagless = max(both) if lagless == lagless else off
     return _FADING * roots + root, _FADING * rows + 1.0, wrong, off, off_lagless
 
 
@@ -309,7 +311,8 @@ def _usual_path(known, means, y):
     path[..., :_WRONG] = faded(terms, known[:, :_WRONG], _FADING)
     wrong = (naive > _FAR * _sizes(path[:-1])).astype(float)
     path[..., _WRONG] = faded(wrong, known[:, _WRONG], _FADING)
-    path[1:, :, _OFF], path[1:, :, _OFF_LAGLESS] = np.fmax(naive, b), np.fmax(naive, lagless)
+    path[1:, :, _OFF] = off = np.fmax(naive, b)
+    path[1:, :, _OFF_LAGLESS] = np.where(np.isnan(lagless), off, np.fmax(naive, lagless))
     return path
 
 

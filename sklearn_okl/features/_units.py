@@ -375,9 +375,8 @@ class RunningUnits:
             self._translate(state, changed & ~goes_on, before)
             state["roughness"] = np.where(changed, 0.0, state["roughness"])
         elif state["weights"].max() <= self.block and not state["known"].any():
-            # the first one: nothing was known of what is far
+            # nothing was known of what is far: if it is much, and stands still, it is a level
             far = nearer != block
-            # those of a column that steps, and stands still between, are levels, if they are many
             faulty = ~stands | (far.sum(axis=0) <= max(self.lonely * len(far), 1.0))
             _start_anew(state, faulty & far.any(axis=0), *sums_of(nearer))
             too_wide = faulty & (state["steady"][1] > self.apart * spread) & (spread > 0.0)

@@ -70,16 +70,17 @@ def test_odds_are_those_of_the_loop(seed, delay):
     rng = np.random.default_rng(seed)
     n, K, weights = 150, 5, rng.uniform(0.2, 3.0, 150)
     y = rng.normal(size=(n, 2))
-    far = rng.choice([0.1, 30.0], (K + 3, n, 2), p=[0.9, 0.1])
-    a, b, naive, *F = y + far * rng.normal(size=(K + 3, n, 2))
+    far = rng.choice([0.1, 30.0], (K + 4, n, 2), p=[0.9, 0.1])
+    a, b, naive, lagless, *F = y + far * rng.normal(size=(K + 4, n, 2))
+    lagless[40:90] = np.nan
     a[:10, 1], a[100:] = np.nan, np.nan
     F = np.stack(F, axis=-1)
     F[..., 0], F[40:90, 1, 3] = np.nan, np.nan
     losses = rng.uniform(0.1, 3.0, (n, 2, K))
-    means = _apart.Parted(a, b, naive, losses)
+    means = _apart.Parted(a, b, naive, lagless, losses)
     whole, *_, state = _apart.learn(_apart.start(2, K, delay), means, F, y, weights)
     for j in range(2):
-        of_target = np.stack([part[:, j] for part in means[:3]]), F[:, j], losses[:, j], y[:, j]
+        of_target = np.stack([part[:, j] for part in means[:-1]]), F[:, j], losses[:, j], y[:, j]
         ask = {"delay": delay, "weights": weights, "without": lambda t: np.nan}
         assert_allclose(whole[:, j], where_naive_part(b[:, j], *of_target, **ask)[1])
     assert (whole > 0.0).sum() > 10
@@ -104,13 +105,13 @@ def test_a_fault_says_nothing_and_nothing_is_apart_after_it():
     b[30] = a[30] + 40.0  # both part
     y[30] = -9999.0
     F = np.stack([b, b + 1.0], axis=-1)
-    means = _apart.Parted(a, b, a, np.ones_like(F))
+    means = _apart.Parted(a, b, a, np.nan * a, np.ones_like(F))
     *_, state = _apart.learn(_apart.start(1, 2, 0), means.row(slice(31)), F[:31], y[:31])
     assert (np.abs(likely({"apart": state})) < 0.02).all()
-    others = _apart.Parted(a[31], b[31] + 40.0, a[31], np.ones((1, 2)))
-    assert _apart.asked(state["known"], others, F[31])[0] == 0.0  # all is far off there
     nobody = np.array([np.nan])
-    nobody = _apart.Parted(nobody, b[31], nobody, np.ones((1, 2)))
+    others = _apart.Parted(a[31], b[31] + 40.0, a[31], nobody, np.ones((1, 2)))
+    assert _apart.asked(state["known"], others, F[31])[0] == 0.0  # all is far off there
+    nobody = _apart.Parted(nobody, b[31], nobody, nobody, np.ones((1, 2)))
     assert _apart.asked(state["known"], nobody, F[31])[0] == 0.0
 
 

@@ -141,20 +141,20 @@ def moments(past):
     return past.mean(), past.std()
 
 
-def mixture(F, y, scales, fadings, stacks, n_plain, delay, weights=None):
+def mixture(F, y, scales, fadings, stacks, n_plain, delay, weights=None, lagless=()):
     """What all say, and where the first `n_plain` part with all others, some of what these do.
 
-    In such a row all are asked again without the plain ones.
+    In such a row all are asked again without the plain ones. It is known which are `lagless`.
     """
     of_all = scales, fadings, stacks, n_plain, delay, weights
     forecasts, awake, everybody, wide, faded = mixture_of_all(F, y, *of_all)
     if not n_plain:
         return forecasts
-    means = np.full((3, len(F)), np.nan)
+    means = np.full((4, len(F)), np.nan)
     plain, others = slice(0, n_plain), slice(n_plain, None)
     for t, (losses, mass) in enumerate(faded):
-        of_three = (awake, plain), (awake, others), (everybody, plain)
-        for mean, (said, part) in zip(means, of_three, strict=True):
+        of_each = (awake, plain), (awake, others), (everybody, plain), (awake, list(lagless))
+        for mean, (said, part) in zip(means, of_each, strict=True):
             up = ~np.isnan(said[t, part])
             if up.any():
                 mean[t] = likely_mean(said[t, part][up], losses[part][up], mass)

@@ -1,4 +1,4 @@
-"""What a line leaves of each value of columns of many values: shops, devices, users."""
+"""What each value of columns of many values adds: shops, devices, users."""
 
 import numpy as np
 import pytest
@@ -41,21 +41,20 @@ def test_equals_its_oracle_by_any_cut(delay, weighted):
     n, q = 500, 2
     codes = np.column_stack([rng.integers(40, size=n), rng.integers(9, size=n)]).astype(float)
     codes[rng.random(n) < 0.05, 0] = np.nan
-    base, u = rng.normal(size=(2, n, q))
-    u[rng.random(n) < 0.02] *= 1e3
+    X, u = rng.normal(size=(n, 3)), rng.normal(size=(n, q))
+    u += 3.0 * X[:, :2] + np.nan_to_num(codes[:, :1]) + codes[:, 1:]
     weights = rng.exponential(size=n) if weighted else None
     one = Effects(q, delay)
-    state, low, F = one.start(2), 0, []
+    state, low, F = one.start(2, np.ones(3), 0), 0, []
     while low < n:
         rows = slice(low, low + int(rng.integers(1, 150)))
         of_experts = np.full((q, len(u[rows]), 5), np.nan)
-        of_experts[..., 0] = base[rows].T
         part = None if weights is None else weights[rows]
-        F.append(one.learn(state, codes[rows], of_experts, 0, u[rows], part))
+        F.append(one.learn(state, codes[rows], X[rows], u[rows], of_experts, part))
         low = rows.stop
     codes[np.isnan(codes)] = -1.0
-    expected = effects(codes, base, u, delay, weights)
-    np.testing.assert_allclose(np.concatenate(F), expected, rtol=1e-12, atol=1e-12)
+    expected = effects(codes, X, u, delay, weights)
+    np.testing.assert_allclose(np.concatenate(F), expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("categories", [[2], None])
@@ -65,8 +64,8 @@ def test_many_shops_cost_fast_no_more_than_a_ridge_on_indicators(categories, see
     model = OnlineKernelRegressor(budget="fast", categorical_features=categories, random_state=seed)
     late = slice(1200, None)
     loss = np.square(model.prequential_predict(X, y) - y)[late].mean()
-    assert loss < 1.5 * np.square(ridge_on_indicators(X, y) - y)[late].mean()
-    assert "effects of values on a line" in model.experts_["name"].tolist()
+    assert loss < 1.1 * np.square(ridge_on_indicators(X, y) - y)[late].mean()
+    assert "a line, effects of values" in model.experts_["name"].tolist()
     assert "A line learns what" in " ".join(model.summary().split())
 
 
@@ -86,7 +85,7 @@ def test_classes_hear_effects():
     model = OnlineKernelClassifier(budget="fast", categorical_features=[2], random_state=0)
     model.prequential_predict_proba(X, y, classes=[0, 1])
     assert model._state["effects"]["is_there"]
-    assert "effects of values on a line" in model.experts_["name"].tolist()
+    assert "a line, effects of values" in model.experts_["name"].tolist()
 
 
 @pytest.mark.parametrize("delay", [0, 70])
@@ -127,7 +126,7 @@ def test_several_targets_have_effects_of_their_own():
     model = OnlineKernelRegressor(budget="fast", random_state=0)
     errors = np.square(model.prequential_predict(X, Y) - Y)[1200:].mean(axis=0)
     ridge = np.square(ridge_on_indicators(X, y) - y)[1200:].mean()
-    assert (errors < 1.4 * ridge * np.array([1.0, 100.0])).all()
+    assert (errors < 1.1 * ridge * np.array([1.0, 100.0])).all()
 
 
 def test_explanations_say_what_a_shop_adds():

@@ -1,21 +1,28 @@
-"""An expert of effects: a line, and what it leaves of each value of columns of many values.
+"""An expert of effects: a line, and what each value of columns of many values adds to it.
 
 A shop, a device, or a patient may add something of its own to every target, and there may be more
-of them than a line has room for indicators. So beside the line there is a table for each such
-column: the means of what the line has left in the rows of each value, drawn towards 0 as by some
-rows more that have left nothing; effects of crossed factors, as in S. R. Searle, G. Casella, C. E.
-McCulloch, "Variance Components", 1992. There these are the ratio of the variance of errors to that
-of effects; here they are those of some numbers of rows that would have forecast best. Of several
-columns each learns what the line and the others leave: backfitting, as in L. Breiman, J. Friedman,
-"Estimating optimal transformations for multiple regression and correlation", JASA 80, 1985, with
-one pass over every row.
+of them than a line has room for indicators. A line that knows nothing of them takes what they add
+for errors, and is wrong for long. So this one is learnt from differences: of every row, and of its
+target, from the means of the rows before of the same value. That is what a ridge regression on
+indicators of all values does, as each of these is one more parameter that is eliminated: the
+within estimator of Y. Mundlak, "On the pooling of time series and cross section data",
+Econometrica 46, 1978.
 
-Tables learn at the end of every 64 rows. The expert is one from the first trial on, at the times
+What a value adds is the mean of what the line as it is now leaves in its rows, drawn towards 0 as
+by some rows more that have left nothing: effects of crossed factors, as in S. R. Searle, G.
+Casella, C. E. McCulloch, "Variance Components", 1992. There these are the ratio of the variance of
+errors to that of effects; here they are those of some numbers of rows that would have forecast
+best. Of several columns the differences are those of the first one, and each learns what the
+others leave: backfitting, as in L. Breiman, J. Friedman, "Estimating optimal transformations for
+multiple regression and correlation", JASA 80, 1985, with one pass over every row.
+
+All is learnt at the end of every 64 rows. The expert is one from the first trial on, at the times
 at which trees are tried, in which it tells of what the mixture has missed, see `_leaves.py`; after
 the last one it learns no more where it has told nothing.
 """
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 
 from ..._tail import Shared
 from ...meta._past import Past
@@ -24,15 +31,17 @@ from ._leaves import TREES, TRIALS, told_of_missed
 from ._told import ROWS, blocks_of
 
 EFFECTS = TREES.start - 1  # where it is among all experts, where there are columns of many values
+_FIRST = 2 * ROWS  # rows that are no part of one
 _LATEST = 512  # rows of a trial
+_FADING = 0.9  # of what was lost, per block: about the latest ten
 _MOST = 64.0  # rows that a value counts as at most: those before fade
-_VALUES = 2**14  # of a column that are known at most, the first ones
-_SHRUNK = 4.0 ** np.arange(1, -5, -1)  # rows by which means may be drawn towards 0
-_FARTHEST = 16.0  # the most that an error tells, in medians of those of its block
+_NUMBERS = 2**20  # that are known of the values of a column at most, of the first ones
+_ALPHA = 0.1  # ridge of the line, and rows that draw the means from which rows differ towards 0
+_SHRUNK = 4.0 ** np.arange(1, -5, -1)  # rows by which effects may be drawn towards 0
 
 
 class Effects:
-    """Means of what a line leaves of q targets in the rows of each value of some codes.
+    """A line of differences of rows, and means of what it leaves of q targets for some codes.
 
     Labels are `delay` rows late.
     """
@@ -40,29 +49,32 @@ class Effects:
     def __init__(self, n_targets, delay):
         self.n_targets, self.delay = n_targets, delay
 
-    def start(self, n_codes):
-        """Return the state that knows no value yet; empty without codes."""
+    def start(self, n_codes, shown, n_values):
+        """Return the state that knows no value yet; empty without codes.
+
+        Inputs are 1 where they are `shown` (d,) and 0 elsewhere, and indicators of values.
+        """
         if not n_codes:
             return {}
-        n_before, q = -(-self.delay // ROWS), self.n_targets
-        no_rows = np.empty((0, n_codes)), np.empty((0, q))
+        n_before, q, p = -(-self.delay // ROWS), self.n_targets, 1 + len(shown) + n_values
+        nothing = {
+            "values": np.empty(0),  # of a code, in order
+            # of each how many rows it had, and sums of targets, less what others add, and of rows
+            "sums": np.zeros((1 + q + p, 0)),
+            "effects": np.zeros((1 + n_before, q, 0)),  # after each of the latest blocks
+        }
         return {
             "t": 0,
+            "shown": shown,
             "is_there": False,
             "began": 0,  # after which round
-            "waiting": Past(*no_rows, ROWS),  # codes, and what the line left, of this block
-            # what was lost (n_shrunk, q) by means that are drawn so, and by how many rows they are,
-            # as tables are
-            "lost": np.zeros((len(_SHRUNK), q)),
-            "shrunk": np.ones((1 + n_before, q)),
+            "waiting": Past(np.empty((0, n_codes + p)), np.empty((0, q)), ROWS),  # for their end
             # targets, what was forecast, and what this has forecast, for trials
             "kept": Past(np.empty((0, 0)), np.empty((0, 3 * q)), _LATEST),
-            # the values of each code, in order, and of each how many rows it had, and their sums
-            # of what was left, as they were after each of the latest blocks, the last one now
-            "tables": [
-                Shared(values=np.empty(0), sums=np.zeros((1 + n_before, 1 + q, 0)))
-                for _ in range(n_codes)
-            ],
+            "squares": Shared(A=np.zeros((p, p)), b=np.zeros((p, q))),
+            "theta": np.zeros((1 + n_before, p, q)),  # after each of the latest blocks, too
+            "tables": [Shared(nothing) for _ in range(n_codes)],
+            "lost": np.zeros((len(_SHRUNK), q)),  # where effects are drawn to 0 so, faded
         }
 
     @staticmethod
@@ -75,60 +87,62 @@ class Effects:
         """Tell whether this is heard, or may be one day, so that it learns."""
         return bool(state) and (state["is_there"] or state["t"] < TRIALS[-1])
 
-    def learn(self, state, codes, F, place, u, weights=None):
-        """Learn what a line leaves of targets u (n, q) or (n,); return what this forecasts (n, q).
+    def learn(self, state, codes, U, u, F, weights=None):
+        """Learn targets u (n, q) or (n,) of rows of codes (n, m) and inputs U; return forecasts.
 
-        The line's forecasts are F (q, n, K) at its place; once these are heard they are put there.
+        Once they are heard they are put in those of all, F (q, n, K).
         """
-        codes, base, forecasts = whole(codes), F[..., place].T, F[..., place].T.copy()
-        u = u.reshape(base.shape)
+        codes, Z = whole(codes), _with_one(U)
+        u, forecasts = u.reshape(len(Z), -1), np.empty((len(Z), self.n_targets))
         for part in blocks_of(len(u), state["t"], state["t"] - self.delay):
-            forecasts[part] += self._told(state, codes[part], self.delay)
-            more = () if weights is None else (weights[part],)
-            state["waiting"] += codes[part], u[part] - base[part], *more
-            self._went_on(state, part.stop - part.start)
+            forecasts[part] = self._asked(state, codes[part], Z[part], self.delay)
+            rows = np.hstack([codes[part], Z[part]]), u[part]
+            state["waiting"] += rows if weights is None else (*rows, weights[part])
+            self._went_on(state, len(rows[1]))
         if state["is_there"]:
             F[..., EFFECTS] = forecasts.T
         return forecasts
 
-    def look(self, state, codes, F, place, ago=0):
-        """Put in what this forecasts by what it knew some rounds ago."""
-        F[..., EFFECTS] = F[..., place] + self._told(state, whole(codes), ago).T
+    def look(self, state, codes, U, F, ago=0):
+        """Put what this forecasts by what it knew some rounds ago in the forecasts of all."""
+        F[..., EFFECTS] = self._asked(state, whole(codes), _with_one(U), ago).T
 
-    def ask_row(self, state, codes, base):
-        """Return forecasts (q,) of a row of codes (1, n_codes), where a line says `base` (q,)."""
-        forecasts = base.copy()
+    def ask_row(self, state, codes, inputs):
+        """Return forecasts (q,) of a row of codes (1, m) and inputs (p,)."""
+        theta = state["theta"][-1]
+        forecasts = theta[0] + inputs @ theta[1:]
         for table, code in zip(state["tables"], whole(codes)[0].tolist(), strict=True):
             values = table["values"]
             place = values.searchsorted(code)
             if place < len(values) and values.item(place) == code:
-                count, *sums = table["sums"][-1, :, place].tolist()
-                forecasts += np.array(sums) / (count + state["shrunk"][-1])
+                forecasts += table["effects"][-1, :, place]
         return forecasts
 
-    def teach_row(self, state, t, codes, left, *of_row):
-        """Learn what the line left (q,) of the row after round t, with what `keep` takes of it.
-
-        The last is its weight.
-        """
+    def teach_row(self, state, t, codes, inputs, *of_row):
+        """Learn a row, the one after round t, of which there is what `keep` takes, and a weight."""
         *of_trial, weight = of_row
         more = () if weight == 1.0 and state["waiting"].weights is None else (np.array([weight]),)
-        state["waiting"] += whole(codes), left[None], *more
+        row = np.concatenate([whole(codes)[0], [1.0], inputs])
+        state["waiting"] += row[None], of_trial[0][None], *more
         self._went_on(state, 1)
         self.keep(state, t, *of_trial)
 
+    def lines(self, state):
+        """Return the constants (q,), and the coefficients of inputs (p, q) now."""
+        return state["theta"][-1, 0], state["theta"][-1, 1:]
+
     def told(self, state, codes):
-        """Return what is added now for each code, (n, n_codes, q)."""
+        """Return what each code adds now, (n, m, q)."""
         columns = zip(state["tables"], whole(codes).T, strict=True)
-        of_each = [_sums(table, column, -1) for table, column in columns]
-        return np.stack([_means(*one, state["shrunk"][-1]) for one in of_each], axis=1)
+        return np.stack([_effects(table, column, -1) for table, column in columns], axis=1)
 
     def keep(self, state, t, *of_targets):
         """Keep targets (n, q) after round t, what was forecast, and what this would have said."""
         kept, n = state["kept"], max(TRIALS[-1] - t, 0)
         if n == 0 and kept.length == 0:
             return
-        new = np.hstack([part.reshape(-1, self.n_targets) for part in of_targets])[:n]
+        new = np.hstack([part.reshape(-1, self.n_targets) for part in of_targets])
+        new = new[max(_FIRST + self.delay - t, 0) : n]  # first it has to learn
         rows = np.empty((len(new), 0)), new
         state["kept"] = kept + rows if n else Past(*rows, kept.window)
 
@@ -143,100 +157,159 @@ class Effects:
         return np.square(y - F).mean(axis=0)
 
     def written(self, state):
-        """Return what a row has written: errors of the line."""
-        return [state["waiting"].rows[1][-1:]]
+        """Return what a row has written."""
+        rows, targets = state["waiting"].rows
+        return [rows[-1:], targets[-1:]]
 
     def forget_target(self, state, j):
-        """Go on as if the line had left nothing of target j, and nobody had missed it."""
-        q = self.n_targets
+        """Go on as if all of target j had been 0, and nobody had missed it."""
+        q, p = self.n_targets, len(state["squares"]["b"])
         for name, columns in {"waiting": [j], "kept": range(j, 3 * q, q)}.items():
             past = state[name]
             (rows, of_targets), weights = past.rows, past.weights
             of_targets = of_targets.copy()
             of_targets[:, columns] = 0.0
             state[name] = Past(rows.copy(), of_targets, past.window, len(rows), weights)
-        kept = np.arange(1 + q)[:, None] != 1 + j
+        kept = np.arange(q) != j
+        of_sums = np.concatenate([[True], kept, np.ones(p, dtype=bool)])[:, None]
+        state["squares"] = Shared(state["squares"], b=state["squares"]["b"] * kept)
+        state["theta"], state["lost"] = state["theta"] * kept, state["lost"] * kept
         state["tables"] = [
-            Shared(table, sums=np.where(kept, table["sums"], 0.0)) for table in state["tables"]
+            Shared(one, sums=one["sums"] * of_sums, effects=one["effects"] * kept[:, None])
+            for one in state["tables"]
         ]
-        state["lost"], state["shrunk"] = state["lost"].copy(), state["shrunk"].copy()
-        state["lost"][:, j], state["shrunk"][:, j] = 0.0, 1.0
 
-    def _told(self, state, codes, ago):
-        """Return what is added to forecasts by what was known some rounds ago, (n, q)."""
+    def _asked(self, state, codes, Z, ago):
+        """Return forecasts (n, q) by what was known some rounds ago."""
         t = state["t"]
         version = -1 - (t // ROWS - max(t - ago, 0) // ROWS)
         columns = zip(state["tables"], codes.T, strict=True)
-        of_each = [_sums(table, column, version) for table, column in columns]
-        return sum(_means(*one, state["shrunk"][version]) for one in of_each)
+        told = sum(_effects(table, column, version) for table, column in columns)
+        return Z @ state["theta"][version] + told
 
     def _went_on(self, state, n):
-        """Count n rows more; where they end a block the tables learn."""
+        """Count n rows more; where they end a block the line and the tables learn."""
         state["t"] += n
         if state["t"] % ROWS:
             return
-        (codes, left), weights = state["waiting"].rows, state["waiting"].weights
-        counts = np.ones(len(left)) if weights is None else weights
-        most = _FARTHEST * np.median(np.abs(left), axis=0)
-        left = np.clip(left, -most, most)
-        known = [_sums(*pair, -1) for pair in zip(state["tables"], codes.T, strict=True)]
-        told = [_means(*one, state["shrunk"][-1]) for one in known]
-        of_all = sum(told)
+        (rows, y), weights = state["waiting"].rows, state["waiting"].weights
+        codes, Z = np.split(rows, [len(state["tables"])], axis=1)
+        counts = np.ones(len(y)) if weights is None else weights
+        columns, theta = list(zip(state["tables"], codes.T, strict=True)), state["theta"][-1]
+        told = [_effects(*one, -1) for one in columns]
+        said, of_all = Z @ theta, sum(told)
+        known = [_sums(*one) for one in columns]
+        state["lost"] *= _FADING
         for lost, rows in zip(state["lost"], _SHRUNK.tolist(), strict=True):
-            lost += counts @ np.square(left - sum(_means(*one, rows) for one in known))
-        best = _SHRUNK[state["lost"].argmin(axis=0)]
-        state["shrunk"] = np.concatenate([state["shrunk"][1:], best[None]])
-        columns = zip(state["tables"], codes.T, told, strict=True)
+            off = y - said - sum(_means(one, theta, rows) for one in known)
+            lost += counts @ np.square(off)
+        shrunk = _SHRUNK[state["lost"].argmin(axis=0)]
+        squares = _with_differences(state["squares"], known[0], Z, y - of_all + told[0], counts)
+        theta = _solved(squares)
+        state["squares"], state["theta"] = squares, _after(state["theta"], theta)
+        tables = zip(columns, told, strict=True)
         state["tables"] = [
-            _learnt(table, column, left - of_all + own, counts) for table, column, own in columns
+            _learnt(one, Z, y - of_all + own, counts, theta, shrunk) for one, own in tables
         ]
 
 
 def is_sound(state):
     """Tell whether a state, as from a file, may be one of effects."""
-    (codes, left), tables = state["waiting"].rows, state["tables"]
+    (rows, y), tables = state["waiting"].rows, state["tables"]
+    q, p = y.shape[1], rows.shape[1] - len(tables)
+    squares, n = state["squares"], len(state["theta"])
     return bool(
-        codes.shape[1] == len(tables)
-        and state["lost"].shape == (len(_SHRUNK), left.shape[1])
-        and state["shrunk"].shape == (len(tables[0]["sums"]), left.shape[1])
-        and (state["shrunk"] > 0.0).all()
-        and state["kept"].rows[1].shape[1] == 3 * left.shape[1]
+        squares["A"].shape == (p, p)
+        and len(state["shown"]) < p
+        and squares["b"].shape == (p, q)
+        and state["theta"].shape == (n, p, q)
+        and state["lost"].shape == (len(_SHRUNK), q)
+        and state["kept"].rows[1].shape[1] == 3 * q
         and state["began"] <= state["t"]
         and all(
             table["values"].ndim == 1
-            and table["sums"].ndim == 3
-            and table["sums"].shape[1:] == (1 + left.shape[1], len(table["values"]))
+            and table["sums"].shape == (1 + q + p, len(table["values"]))
+            and table["effects"].shape == (n, q, len(table["values"]))
             and (np.diff(table["values"]) > 0.0).all()
-            and (table["sums"][:, 0] >= 0.0).all()
+            and (table["sums"][0] >= 0.0).all()
             for table in tables
         )
     )
 
 
-def _sums(table, codes, version):
-    """Return how many rows (n, 1) had codes (n,), and their sums (n, q), by a version."""
-    values, sums = table["values"], table["sums"][version]
-    if not len(values):
-        return np.zeros((len(codes), 1)), np.zeros((len(codes), len(sums) - 1))
+def _with_one(U):
+    return np.concatenate([np.ones((len(U), 1)), U], axis=1)
+
+
+def _after(path, now):
+    """Return the latest of what was known after blocks, and what is known now."""
+    return np.concatenate([path[1:], now[None]])
+
+
+def _places(values, codes):
+    """Return where codes (n,) are among values in order, and whether they are."""
     places = np.minimum(values.searchsorted(codes), len(values) - 1)
-    found = np.where(values[places] == codes, sums[:, places], 0.0).T
-    return found[:, :1], found[:, 1:]
+    return places, values[places] == codes
 
 
-def _means(counts, sums, shrunk):
-    """Return means (n, q) of rows, drawn towards 0 by some rows more, (q,) or a number."""
-    return sums / (counts + shrunk)
+def _effects(table, codes, version):
+    """Return what codes (n,) add, (n, q), as a version of a table knows it."""
+    effects = table["effects"][version]
+    if not len(table["values"]):
+        return np.zeros((len(codes), len(effects)))
+    places, known = _places(table["values"], codes)
+    return np.where(known, effects[:, places], 0.0).T
 
 
-def _learnt(table, codes, left, counts):
-    """Return a table that knows what was left (n, q) in rows of codes (n,) that count so much."""
-    values, sums = table["values"], table["sums"]
-    new = np.setdiff1d(codes, values)[: max(_VALUES - len(values), 0)]
+def _sums(table, codes):
+    """Return the sums (n, 1 + q + p) of the rows of each of the codes (n,)."""
+    if not len(table["values"]):
+        return np.zeros((len(codes), len(table["sums"])))
+    places, known = _places(table["values"], codes)
+    return np.where(known, table["sums"][:, places], 0.0).T
+
+
+def _means(sums, theta, shrunk):
+    """Return what a line theta (p, q) leaves on average, (n, q), drawn to 0 by some rows more."""
+    counts, of_targets, of_rows = np.split(sums, [1, 1 + theta.shape[1]], axis=1)
+    return (of_targets - of_rows @ theta) / (counts + shrunk)
+
+
+def _with_differences(squares, known, Z, y, counts):
+    """Return sums A and b with those of rows and targets less the means known of their values.
+
+    The variance of such a difference is larger, the fewer rows there have been.
+    """
+    n_before, of_targets, of_rows = np.split(known, [1, 1 + y.shape[1]], axis=1)
+    n_before = n_before + _ALPHA
+    weights = counts[:, None] * n_before / (n_before + 1.0)
+    D = Z - of_rows / n_before
+    weighted = (weights * D).T
+    b = squares["b"] + weighted @ (y - of_targets / n_before)
+    return Shared(A=squares["A"] + weighted @ D, b=b)
+
+
+def _solved(squares):
+    """Return the line (p, q) of sums A and b, with the ridge."""
+    A = squares["A"] + _ALPHA * np.eye(len(squares["A"]))
+    scale = np.sqrt(np.diag(A))
+    factor = cho_factor(A / np.multiply.outer(scale, scale), check_finite=False)
+    solved = cho_solve(factor, squares["b"] / scale[:, None], check_finite=False)
+    return solved / scale[:, None]
+
+
+def _learnt(column, Z, y, counts, theta, shrunk):
+    """Return a table that knows rows Z (n, p) and targets (n, q) of its codes, and the line."""
+    table, codes = column
+    values, sums, effects = table["values"], table["sums"], table["effects"]
+    most = _NUMBERS // len(sums)
+    new = np.setdiff1d(codes, values)[: max(most - len(values), 0)]
     at = values.searchsorted(new)
-    values, sums = np.insert(values, at, new), np.insert(sums[1:], at, 0.0, axis=2)
-    places = np.minimum(values.searchsorted(codes), len(values) - 1)
-    known = values[places] == codes
-    now = np.insert(table["sums"][-1], at, 0.0, axis=1)
-    np.add.at(now.T, places[known], np.column_stack([counts, counts[:, None] * left])[known])
-    now[:, places] *= np.minimum(1.0, _MOST / np.maximum(now[0, places], 1.0))
-    return Shared(values=values, sums=np.concatenate([sums, now[None]]))
+    values, sums = np.insert(values, at, new), np.insert(sums, at, 0.0, axis=1)
+    places, known = _places(values, codes)
+    rows = counts[:, None] * np.column_stack([np.ones(len(y)), y, Z])
+    np.add.at(sums.T, places[known], rows[known])
+    sums[:, places] *= np.minimum(1.0, _MOST / np.maximum(sums[0, places], 1.0))
+    path = np.insert(effects[1:], at, 0.0, axis=2)
+    now = _means(sums.T, theta, shrunk).T
+    return Shared(values=values, sums=sums, effects=np.concatenate([path, now[None]]))

@@ -6,7 +6,6 @@ see in `_inputs.py`, which there are in `_plan.py`, how they learn in `_banks.py
 and of new units nothing is known here.
 """
 
-from dataclasses import replace
 from functools import partial
 from operator import itemgetter
 
@@ -15,7 +14,7 @@ import numpy as np
 from ...aggregators._limits import sane
 from ...base._bank import forecast_bank, learn_bank
 from ..rows import _values as values
-from ..rows._codes import codes_of, of_many
+from ..rows._codes import beside_many, codes_of, of_many
 from ..rows._encoding import Encoder
 from ..rows._inputs import LaggedInputs
 from ._banks import (
@@ -35,7 +34,6 @@ from ._leaves import KINDS, TREES, Leaves
 from ._plan import (
     BORN,
     MAIN,
-    WHOLE,
     births_of,
     chain,
     lagless_plan,
@@ -46,6 +44,7 @@ from ._plan import (
 from ._renewed_waves import may_be_renewed, renew, renewals_of
 from ._scales import balanced, in_shares, shares_of_two
 from ._sizes import RowSizes
+from ._small import fence_of, units_of
 from ._table import table_of
 
 _HELPS = 0.99  # of a line's loss, that of one that sees lags, from which on these help
@@ -101,19 +100,29 @@ class Experts:
         return make(n_features, self.lags, *of_all, n_trees, self.kind.n_targets or 1)
 
     def start(
-        self, n_features, seed, n_own, n_trees=0, unseen=((), ()), n_codes=(0, 0, 0), ordered=True
+        self,
+        n_features,
+        seed,
+        n_own,
+        n_trees=0,
+        unseen=((), (), ()),
+        n_codes=(0, 0, 0),
+        ordered=True,
     ):
         """Return the first state; behind its own features come those of trees, and of values.
 
-        Most experts do not see the first of those `unseen`, nor one line the second.
+        Most experts do not see the first of those `unseen`, nor one line the second, nor that of
+        effects the last.
         """
         rng, plans = np.random.RandomState(seed), self.plan(n_own, n_trees, ordered)
         n_values = n_features - n_own - n_trees
         if n_values or (len(unseen[0]) and not self.budget.compact):
             plans = with_whole_line(plans, n_values)
         of_banks = rng, self.delay, self.kind.n_taught, unseen
-        has_effects = self._name_of_line(plans) in plans and not self.budget.compact
-        effects = self.effects.start(n_codes[2] * has_effects)
+        n_many = n_codes[2] * (not self.budget.compact)
+        shown = np.ones(n_features - n_values + self.lags)
+        shown[np.array(unseen[2], dtype=int)] = 0.0
+        effects = self.effects.start(n_many, shown, n_values)
         n_experts = self.inputs.n_walks + sum(bank.room for bank in plans.values()) + len(KINDS)
         n_experts += bool(effects)
         state = {
@@ -174,20 +183,11 @@ class Experts:
             state["rounds"][TREES] += there * len(u)
         tries_effects = self.effects.is_tried(state["effects"])
         if tries_effects:
-            of_rows = of_many(state, codes), F, self.line_of_effects(state)
-            of_effects = self.effects.learn(state["effects"], *of_rows, u, weights)
+            of_rows = of_many(state, codes), beside_many(state, lines_see(seen)), u, F, weights
+            of_effects = self.effects.learn(state["effects"], *of_rows)
             state["rounds"][EFFECTS] += self.effects.is_there(state["effects"]) * len(u)
         F[..., yet_to_be_born] = np.nan
-        n_first = max(1 + self.delay - n_learnt, 0)  # whose forecasts are none
-        squares = self.kind.squares(F - u.T[..., None])[..., n_first:, :]
-        counted = np.ones(len(u)) if weights is None else weights
-        if weights is not None:
-            squares *= weights[n_first:, None]
-        squares[np.isnan(squares)] = 0.0
-        state["losses"] += np.add.reduce(squares, axis=-2)
-        if self.kind.first_counts:
-            n_first = max(self.delay - n_learnt, 0)
-        state["masses"] += np.where(np.isnan(F[0, -1]), 0.0, counted[n_first:].sum())
+        self._lose(state, F, u, weights, n_learnt)
         of_rows = F, y, seen._replace(codes=codes, logs=logs), heard, weights
         forecasts = self.kind.learn(state, *of_rows)
         if not self.budget.compact:
@@ -199,6 +199,19 @@ class Experts:
             n_first = max(1 + self.delay - n_learnt, 0)
             self.sizes.learn(state["sizes"], seen, forecasts, u, n_first, run, weights)
         return forecasts, F
+
+    def _lose(self, state, F, u, weights, n_learnt):
+        """Count what forecasts F (q, n, K) have lost, and of rows of which weights."""
+        n_first = max(1 + self.delay - n_learnt, 0)  # whose forecasts are none
+        squares = self.kind.squares(F - u.T[..., None])[..., n_first:, :]
+        counted = np.ones(len(u)) if weights is None else weights
+        if weights is not None:
+            squares *= weights[n_first:, None]
+        squares[np.isnan(squares)] = 0.0
+        state["losses"] += np.add.reduce(squares, axis=-2)
+        if self.kind.first_counts:
+            n_first = max(self.delay - n_learnt, 0)
+        state["masses"] += np.where(np.isnan(F[0, -1]), 0.0, counted[n_first:].sum())
 
     def forecast(self, state, X, ages, ago=0, ahead=False, codes=None):
         """Return forecasts (n, q) by what was known some rounds ago; learns nothing."""
@@ -228,8 +241,8 @@ class Experts:
             bases = self.leaves.bases(F, self.lines(state))
             F[..., TREES] = self.leaves.look(state["leaves"], X, bases, ago).swapaxes(0, 1)
         if codes is not None and self.effects.is_there(state["effects"]):
-            of_rows = of_many(state, codes), F, self.line_of_effects(state)
-            self.effects.look(state["effects"], *of_rows, ago)
+            of_rows = of_many(state, codes), beside_many(state, lines_see(seen)), F, ago
+            self.effects.look(state["effects"], *of_rows)
         return F, seen._replace(codes=codes, logs=logs)
 
     def lines(self, state):
@@ -244,14 +257,6 @@ class Experts:
             return np.empty(0, dtype=int)
         place = self._places(state)[name]
         return np.minimum(place.start + np.arange(self.leaves.n_lines), place.stop - 1)
-
-    def line_of_effects(self, state):
-        """Return the place of the line beside which there are effects of values."""
-        return self._places(state)[self._name_of_line(state["banks"])].start
-
-    def _name_of_line(self, banks):
-        plain = f"linear, {1.0 if self.forgetting is None else self.forgetting}"
-        return WHOLE if WHOLE in banks else plain
 
     def try_leaves(self, state):
         """Let a tree be one more expert from now on if it would have helped so far, or effects."""
@@ -549,32 +554,16 @@ class Experts:
         return rooms
 
 
-def units_of(budget, constants):
-    """Return how units are learnt: by a small model in blocks of fewer rows, which it keeps."""
-    units = constants.units
-    if not budget.compact:
-        return units
-    block, patience, rare = units.block // 4, 4 * units.patience, units.rare // 4
-    return replace(units, block=block, patience=patience, rare=rare)
-
-
-def fence_of(budget, constants):
-    """Return what doubts targets: a small model judges its first two blocks as a whole.
-
-    Others judge later ones, too, and keep rows until then.
-    """
-    fence = constants.fence
-    if not budget.compact:
-        return fence
-    reviews = tuple(age for age in fence.reviews if age <= 2 * fence.block)
-    return replace(fence, reviews=reviews, latest=(fence.latest + 1) // 2)
-
-
 def ages_of(state):
     """Return for how many rounds what is known of each target, or of all classes, has counted."""
     if "targets" not in state:
         return [state["t"]]
     return [state["t"] - guard["since"] for guard in state["targets"]]
+
+
+def lines_see(seen):
+    """Return all that a line may see of rows, which of their values numbers have included."""
+    return seen.steady if seen.values is None else np.hstack([seen.steady, seen.values])
 
 
 def _asked(bank, U, ago):

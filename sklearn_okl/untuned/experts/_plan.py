@@ -16,7 +16,7 @@ LAGGED = "kernels, lags"  # and of that which they look at of a small model
 _NAMES = {
     "tree": "a tree on its own",
     "tree on a line": "a tree on a line",
-    "effects": "effects of values on a line",
+    "effects": "a line, effects of values",
 }
 LINK = 2  # kernels of a link of the chain
 

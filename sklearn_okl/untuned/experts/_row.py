@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._linalg import column
 from ...aggregators._stacked_row import MixtureRow
-from ..rows._codes import codes_of, of_many
+from ..rows._codes import beside_many, codes_of, of_many
 from ..rows._input_row import InputRow
 from ..rows._inputs import Seen
 from ._bank_rows import BankRow, PackedBankRow, layout_of
@@ -179,8 +179,8 @@ class ExpertsRow:
             F[:, TREES], self.in_leaves = experts.leaves.ask_row(*of_row)
         self.codes = codes_of(state, X)
         if experts.effects.is_tried(state["effects"]):
-            self.of_line = F[:, experts.line_of_effects(state)].copy()
-            of_row = of_many(state, self.codes), self.of_line
+            self.beside = beside_many(state, self.seen[0][1])
+            of_row = of_many(state, self.codes), self.beside
             self.of_effects = experts.effects.ask_row(state["effects"], *of_row)
             if self.has_effects:
                 F[:, EFFECTS] = self.of_effects
@@ -236,7 +236,7 @@ class ExpertsRow:
         if self.has_leaves:
             experts.leaves.teach_row(state["leaves"], self.in_leaves, u, self.bases)
         if experts.effects.is_tried(state["effects"]):
-            of_row = of_many(state, self.codes), u - self.of_line, u, forecasts, self.of_effects
+            of_row = of_many(state, self.codes), self.beside, u, forecasts, self.of_effects
             experts.effects.teach_row(state["effects"], t, *of_row, weight)
         if not experts.budget.compact:
             of_row = u[None], forecasts[None], self.bases[None]

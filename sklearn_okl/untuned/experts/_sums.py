@@ -11,10 +11,11 @@ from dataclasses import replace
 import numpy as np
 
 from ...inspection._parts import NOBODY, Boxes, Line, waves_of_bank
-from ..rows._codes import codes_of, of_many
+from ..rows._codes import beside_many, codes_of, of_many
 from ..rows._layout import has_tree
 from ._banks import awake, frequencies_of, inputs_of, n_heard
 from ._effects import EFFECTS
+from ._experts import lines_see
 from ._leaves import KINDS, TREES
 
 # who play besides the columns
@@ -49,8 +50,7 @@ def parts_of(experts, state, X, columns, ages):
         steady = np.append(steady, columns[of_values])
     nothing = np.zeros((len(X), 0)), np.zeros((0, len(constant)))
     parts = [Line(*nothing, constant, np.zeros(0, dtype=int))]
-    weights, effects = _with_effects(experts, state, weights, codes, columns)
-    parts += effects
+    parts += _of_effects(experts, state, weights, lines_see(seen), steady, codes, columns)
     weights, trees = _with_lines(experts, state, weights)
     weights = _with_heard(experts, state, weights, seen.scale)
     for bank, places in experts._awake(state):
@@ -114,18 +114,17 @@ def _with_heard(experts, state, weights, scale):
     return weights
 
 
-def _with_effects(experts, state, weights, codes, columns):
-    """Return the weights (q, K) with those of effects put on their line, and what they add."""
+def _of_effects(experts, state, weights, U, steady, codes, columns):
+    """Return the parts of the line of effects, and of these, which are those of their columns."""
     if not experts.effects.is_there(state["effects"]):
-        return weights, []
-    weights, own = weights.copy(), weights[:, EFFECTS]
-    weights[:, experts.line_of_effects(state)] += own
-    layout = state["columns"]["layout"]
-    owners = columns[layout["codes"][layout["many"], 0]]
-    told = experts.effects.told(state["effects"], of_many(state, codes))
-    line = np.diag(own), np.zeros(len(own))
-    of_codes = zip(told.swapaxes(0, 1), owners, strict=True)
-    return weights, [Line(one, *line, np.full(len(own), owner)) for one, owner in of_codes]
+        return []
+    own, layout = weights[:, EFFECTS], state["columns"]["layout"]
+    constants, coef = experts.effects.lines(state["effects"])
+    line = Line(beside_many(state, U), own * coef, own * constants, steady)
+    told = experts.effects.told(state["effects"], of_many(state, codes)).swapaxes(0, 1)
+    of_codes = zip(told, columns[layout["codes"][layout["many"], 0]], strict=True)
+    adds = np.diag(own), np.zeros(len(own))
+    return [line, *[Line(one, *adds, np.full(len(own), owner)) for one, owner in of_codes]]
 
 
 def _with_lines(experts, state, weights):

@@ -31,13 +31,13 @@ def table_of(experts, state, weights, losses):
 
 
 def _others(experts, state, members):
-    """Return who comes behind the banks: effects, which see what their line does, and trees."""
+    """Return who comes behind the banks: a line with effects of values, and trees."""
     there = experts.leaves.there(state["leaves"])
     of_line = experts.lines(state)[experts.leaves.line(state["leaves"]) :][:1]
     sees_lags = False, any(members[place]["lags"] for place in of_line)
     trees = [one | {"lags": sees} for one, sees in zip(MEMBERS, sees_lags, strict=True)]
     others = [one for one, is_there in zip(trees, there, strict=True) if is_there]
     if experts.effects.is_there(state["effects"]):
-        line = members[experts.line_of_effects(state)]
-        others.insert(0, line | {"kernel": "effects", "alpha": np.nan})
+        effects = {"kernel": "effects", "lags": experts.lags > 0, "pairs": False, "trees": True}
+        others.insert(0, MEMBERS[0] | effects | {"whole": True})
     return others

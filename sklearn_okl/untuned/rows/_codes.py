@@ -79,6 +79,17 @@ def of_many(state, codes):
     return codes[:, state["columns"]["layout"]["many"]]
 
 
+def beside_many(state, U):
+    """Return what lines see U (..., p) but for what says which of many values codes have."""
+    layout, shown = state["columns"]["layout"], state["effects"]["shown"]
+    U = U.copy()
+    U[..., : len(shown)] *= shown
+    if layout["n_places"]:
+        are_many = np.isin(layout["valued"], layout["codes"][layout["many"], 0])
+        U[..., len(shown) :] *= ~np.append(are_many, False)[state["columns"]["values"]["columns"]]
+    return U
+
+
 def _step(values):
     """Return what is counted of a column's distinct values: 1 if they are whole; 0 if nothing."""
     if len(values) < 2:

@@ -65,20 +65,17 @@ class Encoder:
         return self.width(layout, n_columns) - n_trees - layout["n_places"], n_trees
 
     def unseen(self, layout, n_columns):
-        """Return what most experts do not see at first, and what one line does not, as places.
+        """Return, as places, what most experts do not see at first, and two lines do not at all.
 
-        Of the latter are also the numbers that stand for categories of which there are many: what
-        it leaves of each is learnt beside it, see `_effects.py`, and these wander.
+        The second, which learns what each of many categories adds, does not see the numbers that
+        stand for them either, of any target: these wander.
         """
         of_most, of_line = seen_later(layout, n_columns)
-        own, many = self._own(layout), layout["codes"][layout["many"], 0]
-        encoded = np.intersect1d(many, layout["nominal"])
-        places = (
-            width_of(layout, n_columns)
-            - _n_behind(layout)
-            + np.flatnonzero(np.isin(np.tile(own, self.n_others), encoded))
-        )
-        return of_most, np.concatenate([encoded, places, of_line])
+        of_each, many = np.tile(self._own(layout), self.n_others), layout["many"]
+        encoded = np.intersect1d(layout["codes"][many, 0], layout["nominal"])
+        low = width_of(layout, n_columns) - _n_behind(layout)
+        of_others = low + np.flatnonzero(np.isin(of_each, encoded))
+        return of_most, of_line, np.concatenate([encoded, of_others, of_line])
 
     def start(self, layout, n_columns):
         """Return the state before the first row: none where nothing is learnt of a target."""
