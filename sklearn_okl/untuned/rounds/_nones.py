@@ -55,7 +55,11 @@ def are_none(state, u):
 
 def came_as_none(states, y):
     """Tell which targets (n, q), as they came, stand for none."""
-    return np.stack([np.isin(y[:, j], state["nones"]) for j, state in enumerate(states)], axis=1)
+    found = np.zeros(y.shape, dtype=bool)
+    for j, state in enumerate(states):
+        if len(state["nones"]):
+            found[:, j] = np.isin(y[:, j], state["nones"])
+    return found
 
 
 def blanked(states, Y):
