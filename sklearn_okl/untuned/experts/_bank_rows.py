@@ -182,8 +182,11 @@ class BankRow:
         """Learn targets u (q,) of the row that was asked for last."""
         layout, z, theta = self.layout, self.z, self.common["theta"]
         directions, growth, (of_z, _, of_directions) = self.directions, 1.0, self.by_bank
-        for bank, part, out in zip(self.banks, of_z, of_directions, strict=True):
-            bank["experts"]["inverse"].times_rows(part, out)
+        if weight == 0.0:  # as if it had not come: what it is times P counts for nothing
+            directions.fill(0.0)
+        else:
+            for bank, part, out in zip(self.banks, of_z, of_directions, strict=True):
+                bank["experts"]["inverse"].times_rows(part, out)
         leverages = np.add.reduceat(z * directions, layout.starts)
         np.maximum(leverages, 0.0, out=leverages)
         if layout.fades:

@@ -32,7 +32,7 @@ def judge_doubts(fence, state, t):
     Or if the level has moved again and again.
     """
     rows = state["block"][-fence.window :]
-    if t - state["since"] - state["delay"] <= fence.block:
+    if not state["guarded"] or t - state["since"] - state["delay"] <= fence.block:
         return None
     if are_restless(fence, [state]):
         line, rows = _unit_of_levels(fence, state), rows[:, 5:]

@@ -19,6 +19,7 @@ from . import _blocks, _heard, _nones, _reordering
 from . import _row_fence as row_fence
 from . import _target_units as target_units
 from . import _targets as targets
+from ._ahead import n_before_far
 from ._looks import nats_of_change
 from ._renewal import n_rows
 from ._restarts import LAYOUTS, keep_latest, review
@@ -26,6 +27,7 @@ from ._rounds import LONGEST, Call, NoGuard
 from ._snapshot import go_back, keep
 from ._spread import told
 from ._trust import is_guarded, successor, unguarded, usual_errors, with_beliefs
+from ._waiting import Part, Waiting
 
 _OF_CALLS = "anew", "beside"  # no copy of a state holds them
 _DENSE = 16  # rows between doubts, of which fewer are learnt one by one
@@ -48,7 +50,7 @@ class Guard(NoGuard):
         self.fence, self.trust = self.experts.fence, model.constants.trust
         self.beside = state.pop("beside", {})  # of no copy of the state
         self.snapshot, self.low = {}, 0
-        self.row, self.of_twin = None, ({}, None)
+        self.row, self.waiting = None, Waiting()
         self.alone = self.fence.disputed(state["targets"])
         self.longest = 1 if self.alone else LONGEST
         self.n_sound, self.apart = 0, _SHORTEST  # rows between doubts, now and before the latest
@@ -124,14 +126,15 @@ class Guard(NoGuard):
     def shares(model, state):
         return _heard.shares(model, state)
 
-    def n_rounds(self, state):
-        """Return how many rounds may be learnt together."""
-        n, t = self.longest, state["t"]
+    def n_rounds(self, state, y):
+        """Return how many rounds, of targets (n, q), may be learnt together."""
+        n, t = min(self.longest, len(y)), state["t"]
         if self.beside["twin"]:
             n = min(n, self.fence.block - t % self.fence.block)
         if _blocks.are_restless(self.fence, state["targets"]):
             n = min(n, self.fence.refresh - t % self.fence.refresh)
-        return min(n, self.trust.rounds_of_rest(self.beside, t) or n)
+        n = min(n, self.trust.rounds_of_rest(self.beside, t) or n)
+        return n_before_far(self.fence, state["targets"], y[:n]) if n > 1 else n
 
     def learn(self, state, X, y, weights):
         """Learn rows up to the first faulty target or new unit; return their forecasts (n, q)."""
@@ -194,7 +197,8 @@ class Guard(NoGuard):
         return bool(n_learnt and (found or _blocks.ask_for_another(state["targets"], beyond)))
 
     def close(self, state):
-        """Put back what no copy of the state was to hold."""
+        """Put back what no copy of the state was to hold; nothing waits any longer."""
+        self.waiting.end(self, state)
         state["beside"] = self.beside
 
     def _row_of(self, state):
@@ -257,13 +261,13 @@ class Guard(NoGuard):
         fence.remember_far(guards, t, y, u - forecasts[:n], path[: n + 1], known, u == taught)
         answer = forecasts[:n] * units[:n] + origins[:n]
         self.model._put_former(state, X, answer)
-        of_errors = misses[:n], errors[:n], units[:n], u == taught
-        answer, misses, errors = self._beside_twin(state, X, y, weights, answer, *of_errors)
-        self.trust.hear_of_lines(self.beside, [guards[j] for j in back])
         state["t"] += n
-        scored = slice(max(1 + self.model.label_delay - n_before, 0), n)  # the first are none
-        of_scored = None if weights is None else weights[scored]
-        self._score(state, X, misses[scored], errors[scored], of_scored, units[:n])
+        n_first = max(1 + self.model.label_delay - n_before, 0)
+        of_errors = misses[:n], errors[:n], units[:n], u == taught
+        self._hear(state, Part(X, y, weights, answer, *of_errors, n_first))
+        if back or moved:
+            self.waiting.end(self, state)
+        self.trust.hear_of_lines(self.beside, [guards[j] for j in back])
         for j, lags in back.items():
             self._move(state, j, np.concatenate([u[:, j], lags]))
         for j, lags in moved.items():
@@ -298,32 +302,52 @@ class Guard(NoGuard):
         self._keep_latest(state, X, y, None, weights)
         answer = (forecasts * units + origins)[None]
         self.model._put_former(state, X, answer)
-        if self.beside and self.beside["twin"]:
-            of_errors = misses, misses, units, np.ones(y.shape, dtype=bool)
-            answer, misses, _ = self._beside_twin(state, X, y, weights, answer, *of_errors)
-        elif self.beside:
-            self.beside["largest"] = np.maximum(self.beside["largest"], np.abs(misses[0] * units))
         state["t"] += 1
+        of_errors = misses, misses, units[None], np.ones(y.shape, dtype=bool)
         is_plain = self.call.trace is None
-        if not is_plain or not self.model._record.learn_row(state, misses[0], weight):
-            self._score(state, X, misses, misses, weights, units[None])
+        self._hear(state, Part(X, y, weights, answer, *of_errors, is_plain=is_plain))
+        if moved:
+            self.waiting.end(self, state)
         for j, lags in moved.items():
             self._move(state, j, lags)
         return answer
 
-    def _score(self, state, X, misses, errors, weights, units):
-        """Learn errors (n, q); trace the laws of rows X, of which the first may have none."""
+    def _hear(self, state, part):
+        """Score rows that were learnt, once the twin has learnt them, if there is one.
+
+        Those that come one by one wait, but where it counts at once how large errors were.
+        """
+        beside, waits = self.beside, self.waiting
+        is_heard = beside and beside["twin"]
+        may_wait = beside and not beside["won"] and len(part.y) == self.longest == 1
+        if not (is_heard or may_wait or waits.parts):
+            self.score(state, part)
+        elif waits.put(self, state, part):
+            waits.end(self, state)
+
+    def score(self, state, part):
+        """Learn the errors of rows; trace their laws, of which the first may have none."""
+        misses, units, believed = part.misses, part.units, part.believed
+        if self.beside:
+            sizes = np.abs(misses * units).max(axis=0, where=believed, initial=0)
+            self.beside["largest"] = np.maximum(self.beside["largest"], sizes)
+        record = self.model._record
+        if part.is_plain and record.learn_row(state, misses[0], _weight_of_one(part.weights)):
+            return
+        scored = slice(part.n_first, None)
+        weights = None if part.weights is None else part.weights[scored]
         trace, said = self.call.trace, None if self.call.trace is None else []
-        self.model._record.learn(state, misses, errors, weights, said)
+        misses = misses[scored]
+        record.learn(state, misses, part.errors[scored], weights, said)
         if trace is None:
             return
         trace.extend(np.full((len(units) - len(misses), units.shape[1], 199), np.nan))
         if len(misses):
             trace.extend(units[-len(misses) :, :, None] * np.array(said))
-        n, n_first = len(X), 1 + self.model.label_delay - n_rows(state)
+        n, n_first = len(units), 1 + self.model.label_delay - n_rows(state)
         for i, ago in self.model._asked_before(state, state["t"] - n, n):
             if i - n >= n_first:
-                trace[i - n] = told(self.model, state["former"], X[i : i + 1], ago)
+                trace[i - n] = told(self.model, state["former"], part.X[i : i + 1], ago)
 
     def _meet(self, state, X, y, u, least, units, row):
         """Meet targets (1, q), y as they came and u in units, alone.
@@ -341,6 +365,7 @@ class Guard(NoGuard):
         taught, moves = self.fence.believed(state["targets"], *of_round)
         wants_twin = self.trust.wants_twin(self.beside, state["t"])
         if ((taught != u[0]).any() or moves.any()) and wants_twin:
+            self.waiting.end(self, state)
             twin, usual = unguarded(_copied(state)), usual_errors(state)
             off = (u[0] - asked[0]) * units
             self.trust.begin(self.beside, state["t"], twin, usual, off, bool(strange[0]))
@@ -392,40 +417,6 @@ class Guard(NoGuard):
         if youngest < (fence.reviews[-1] if self.model._guarded else LAYOUTS[-1]):
             of_targets = {"y": y, "faulty": np.zeros(y.shape, bool) if faulty is None else faulty}
             state["latest"] = keep_latest(state["latest"], fence.block, X, weights, **of_targets)
-
-    def _beside_twin(self, state, X, y, weights, answer, misses, errors, units, believed):
-        """Let the twin learn rows, if there is one; return the forecasts of both, and the errors.
-
-        What of the errors was learnt by a guard is left as it is.
-        """
-        beside = self.beside
-        if not beside:
-            return answer, misses, errors
-        if beside["twin"]:
-            rounds = self._rounds_of_twin()
-            theirs = rounds.learn(beside["twin"], X, y, weights)  # all: it is not guarded
-            self.model._stop(beside["twin"], self.call.run, rounds)
-            stuck = self.fence.say_nothing(state["targets"])
-            nones = _nones.came_as_none(state["targets"], y)
-            mixed = self.trust.learn(beside, y, answer, theirs, stuck=stuck, nones=nones)
-            learnt = errors == misses
-            misses += (answer - mixed) / units
-            errors[:] = np.where(learnt, misses, errors)
-            answer = mixed
-        sizes = np.abs(misses * units).max(axis=0, where=believed, initial=0)
-        beside["largest"] = np.maximum(beside["largest"], sizes)
-        return answer, misses, errors
-
-    def _rounds_of_twin(self):
-        """Return what watches the twin, as long as this is the same one."""
-        twin = self.beside["twin"]
-        if self.of_twin[0] is not twin:
-            kept = self.call.kept.get("beside", {}).get("twin", {})
-            call = self.call._replace(kept=kept, beyond=_blocks.NONE, trace=None, found=None)
-            self.of_twin = twin, Guard(self.model, twin, call)
-        rounds = self.of_twin[1]
-        rounds.apart = self.apart
-        return rounds
 
     def _choose(self, state):
         """Go on as the twin if it has won, or without it if it has lost."""

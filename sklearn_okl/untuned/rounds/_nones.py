@@ -49,12 +49,17 @@ def are_none(state, u):
     """Tell which targets (n,), or whether one, in units stand for none."""
     if not len(state["nones"]):
         return np.zeros(np.shape(u), dtype=bool)
-    return np.isin(u, in_units(state, state["nones"]))
+    known = in_units(state, state["nones"])  # few
+    return (np.asarray(u)[..., None] == known).any(axis=-1)
 
 
 def came_as_none(states, y):
     """Tell which targets (n, q), as they came, stand for none."""
-    return np.stack([np.isin(y[:, j], state["nones"]) for j, state in enumerate(states)], axis=1)
+    found = np.zeros(y.shape, dtype=bool)
+    for j, state in enumerate(states):
+        if len(state["nones"]):
+            found[:, j] = np.isin(y[:, j], state["nones"])
+    return found
 
 
 def blanked(states, Y):

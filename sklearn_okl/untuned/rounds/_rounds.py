@@ -94,9 +94,9 @@ class NoGuard:
         """Return pairs: the states of which forecasts are a mean, and their shares (q,)."""
         return [(state, np.ones(1))]
 
-    def n_rounds(self, state):
-        """Return how many rounds may be learnt together."""
-        return LONGEST
+    def n_rounds(self, state, y):
+        """Return how many rounds, of targets (n, q), may be learnt together."""
+        return min(LONGEST, len(y))
 
     def learn(self, state, X, y, weights):
         """Learn rows that nothing comes between; return the forecasts of those that were learnt."""
@@ -233,7 +233,9 @@ class Rounds:
         while low < len(Y):
             n = len(Y) - low
             if n > 1:
-                n = min(n, guard.n_rounds(state), self._rounds_to_stop(state))
+                n = guard.n_rounds(state, Y[low:])
+            if n > 1:
+                n = min(n, self._rounds_to_stop(state))
             rows = slice(low, low + n)
             part = guard.learn(state, X[rows], Y[rows], None if weights is None else weights[rows])
             parts.append(part)
