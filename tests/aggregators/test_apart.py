@@ -64,6 +64,31 @@ def test_it_is_by_definition_however_the_stream_is_cut(seed, sizes, delay):
         assert_allclose(asked, found[[60, 61, 120, 150]], rtol=1e-9)
 
 
+@pytest.mark.parametrize("seed", [0, 2])
+def test_who_sees_no_lags_tells_that_they_part(seed):
+    """One that sees them errs less, but where a target jumps, and hides the one that sees none."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(rng.uniform(-1.2, 1.2, 20), 30) + 0.05 * rng.normal(size=600)
+    y -= y[0]
+    F = np.zeros((600, 4))
+    F[1:, 0], F[2:, 1], F[1:, 2] = y[:-1], y[:-2], (y + 0.15 * rng.normal(size=600))[1:]
+    F[1:, 3] = y[:-1] + 0.02 * rng.normal(size=599)
+    scales = np.array([y[:t].std() if t else 0.0 for t in range(len(y))])
+    scales[scales == 0.0] = 1.0
+    expected = by_definition(F, y, scales, FADINGS, STACKS, 2, 0, lagless=[2])
+    errors = []
+    for lagless in (True, False):
+        model = StackedBOARegressor(fadings=FADINGS, stacks=STACKS, n_direct=2)
+        model.partial_fit(F[:1], y[:1])
+        if lagless:
+            model._state = model._state | {"lagless": np.arange(4) == 2}
+        found = model.prequential_predict(F[1:], y[1:])
+        if lagless:
+            assert_allclose(found, expected[1:], rtol=1e-8, atol=1e-9)
+        errors.append(np.square(found - y[1:])[150:].mean())
+    assert errors[0] < 0.9 * errors[1]
+
+
 @pytest.mark.parametrize("delay", [0, 3])
 @pytest.mark.parametrize("seed", range(3))
 def test_odds_are_those_of_the_loop(seed, delay):

@@ -135,3 +135,15 @@ def test_a_unit_that_a_first_fault_made_is_given_up(block, place):
     assert known[5, 1, 1, 1] > 8.0  # of the first four rows
     assert_array_equal(known[5:, 1, :, 0], np.tile(known[5, 1, :, 0], (75, 1)))
     assert 0.5 < state["steady"][1, 1] < 3.5
+
+
+@pytest.mark.parametrize("levels", [(48.1, 1.0, 48.7), (5.0, 90.0, 5.2), (0.0, 3.0, 0.01)])
+def test_levels_among_first_rows_are_no_faults(levels):
+    """A column that stands still between two levels keeps the unit in which lines see it."""
+    units = RunningUnits()
+    X = np.repeat(levels, [30, 30, 60])[:, None]
+    state = units.start(1)
+    state = dict(state)
+    known = units.learn(state, X)[0]
+    assert known[40, 1, 1, 0] > 0.0
+    assert_array_equal(known[40:, 1], np.broadcast_to(known[40, 1], known[40:, 1].shape))

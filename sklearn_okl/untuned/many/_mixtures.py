@@ -91,5 +91,5 @@ def _as_one(first, parts):
     stack |= {"mass": parts["mixture", "stacks", 0, "mass"]}
     fading = [{name: of("fading", i, name) for name in names} for i in range(len(first["fading"]))]
     if "apart" in first:
-        boas["apart"] = {"known": of("apart", "known")}
+        boas |= {"apart": {"known": of("apart", "known")}, "lagless": first["lagless"]}
     return boas | {"fading": fading, "stacks": [stack], "limits": of("limits")}
