@@ -14,10 +14,11 @@ def effects(codes, X, u, delay=0, weights=None):
     is a ridge on the differences of rows and targets from these means, of the first code, as
     known before the block, weighed by their variances. What a value adds is the mean of what the
     line leaves, drawn towards 0 by some rows: for each target by that number of which the means
-    would have lost least. A row is forecast as was known `delay` rows ago.
+    would have had the least geometric mean of the squared errors of blocks. A row is forecast as
+    was known `delay` rows ago.
     """
     (n, m), q = codes.shape, u.shape[1]
-    weights = np.ones(n) if weights is None else weights
+    weights = np.ones(n) if weights is None else weights.copy()
     Z = np.column_stack([np.ones(n), X])
     p = Z.shape[1]
     A, b, lost = ALPHA * np.eye(p), np.zeros((p, q)), np.zeros((len(SHRUNK), q))
@@ -33,7 +34,9 @@ def effects(codes, X, u, delay=0, weights=None):
             continue
         block, before = range(t + 1 - BLOCK, t + 1), [dict(table) for table in tables]
         theta, known = versions[-1]
-        lost *= FADING
+        squares = np.zeros(lost.shape)
+        if X[block].any():  # rows that show nothing, as first ones, of which no number has a unit
+            weights[block] *= X[block].any(axis=1)
         told = {(i, j): known[j].get(codes[i, j], np.zeros(q)) for i in block for j in range(m)}
         for i in block:
             for k, rows in enumerate(SHRUNK):
@@ -41,7 +44,7 @@ def effects(codes, X, u, delay=0, weights=None):
                 for j in range(m):
                     count, targets, sums = _of(before[j], codes[i, j], q, p)
                     off = off - (targets - sums @ theta) / (count + rows)
-                lost[k] += weights[i] * off**2
+                squares[k] += weights[i] * off**2
             less = u[i] - sum(told[i, j] for j in range(1, m))
             count, targets, sums = _of(before[0], codes[i, 0], q, p)
             weight = weights[i] * (count + ALPHA) / (count + ALPHA + 1.0)
@@ -57,6 +60,7 @@ def effects(codes, X, u, delay=0, weights=None):
             for value in set(codes[block, j].tolist()):
                 faded = min(1.0, MOST / max(tables[j][value][0], 1.0))
                 tables[j][value] = tuple(faded * part for part in tables[j][value])
+        lost = FADING * lost + np.log(squares)
         theta, rows = np.linalg.solve(A, b), np.array(SHRUNK)[lost.argmin(axis=0)]
         adds = [
             {value: (y - z @ theta) / (count + rows) for value, (count, y, z) in table.items()}

@@ -37,6 +37,7 @@ _FADING = 0.9  # of what was lost, per block: about the latest ten
 _MOST = 64.0  # rows that a value counts as at most: those before fade
 _NUMBERS = 2**20  # that are known of the values of a column at most, of the first ones
 _ALPHA = 0.1  # ridge of the line, and rows that draw the means from which rows differ towards 0
+_TINY = np.finfo(float).tiny
 _SHRUNK = 4.0 ** np.arange(1, -5, -1)  # rows by which effects may be drawn towards 0
 
 
@@ -74,7 +75,8 @@ class Effects:
             "squares": Shared(A=np.zeros((p, p)), b=np.zeros((p, q))),
             "theta": np.zeros((1 + n_before, p, q)),  # after each of the latest blocks, too
             "tables": [Shared(nothing) for _ in range(n_codes)],
-            "lost": np.zeros((len(_SHRUNK), q)),  # where effects are drawn to 0 so, faded
+            # logarithms of what blocks have lost where effects are drawn to 0 so, a faded sum
+            "lost": np.zeros((len(_SHRUNK), q)),
         }
 
     @staticmethod
@@ -194,15 +196,14 @@ class Effects:
             return
         (rows, y), weights = state["waiting"].rows, state["waiting"].weights
         codes, Z = np.split(rows, [len(state["tables"])], axis=1)
-        counts = np.ones(len(y)) if weights is None else weights
+        counts = _counted(Z, weights)
         columns, theta = list(zip(state["tables"], codes.T, strict=True)), state["theta"][-1]
         told = [_effects(*one, -1) for one in columns]
         said, of_all = Z @ theta, sum(told)
         known = [_sums(*one) for one in columns]
-        state["lost"] *= _FADING
-        for lost, rows in zip(state["lost"], _SHRUNK.tolist(), strict=True):
-            off = y - said - sum(_means(one, theta, rows) for one in known)
-            lost += counts @ np.square(off)
+        off = np.stack([y - said - sum(_means(one, theta, by) for one in known) for by in _SHRUNK])
+        lost = np.maximum(counts @ np.square(off), _TINY)
+        state["lost"] = _FADING * state["lost"] + np.log(lost)
         shrunk = _SHRUNK[state["lost"].argmin(axis=0)]
         squares = _with_differences(state["squares"], known[0], Z, y - of_all + told[0], counts)
         theta = _solved(squares)
@@ -239,6 +240,13 @@ def is_sound(state):
 
 def _with_one(U):
     return np.concatenate([np.ones((len(U), 1)), U], axis=1)
+
+
+def _counted(Z, weights):
+    """Return by how much rows Z (n, 1 + p) count: not at all before any number has a unit."""
+    show = Z[:, 1:].any(axis=1)
+    counts = np.ones(len(Z)) if weights is None else weights
+    return counts * show if show.any() else counts
 
 
 def _after(path, now):
