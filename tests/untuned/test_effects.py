@@ -89,22 +89,20 @@ def test_classes_hear_effects():
     assert "a line, effects of values" in model.experts_["name"].tolist()
 
 
-@pytest.mark.parametrize("delay", [0, 70])
-def test_rows_one_by_one_are_the_same(delay):
+@pytest.mark.parametrize("categories", [None, [2]])
+@pytest.mark.parametrize("delay", [0, 30, 200])
+def test_the_cut_changes_nothing(delay, categories):
+    """Nor where a day and a shop are shown in places that they have not got yet."""
     X, y = shops(700, 60, 7)
-    of_both = {
-        "budget": "fast",
-        "categorical_features": [2],
-        "random_state": 0,
-        "label_delay": delay,
-    }
-    whole, single = (OnlineKernelRegressor(**of_both) for _ in range(2))
+    of_both = {"budget": "fast", "random_state": 0, "label_delay": delay}
+    whole, single = (
+        OnlineKernelRegressor(categorical_features=categories, **of_both) for _ in range(2)
+    )
     expected = whole.prequential_predict(X, y)
-    single.prequential_predict(X[:500], y[:500])
-    rest = zip(X[500:, None], y[500:, None], strict=True)
-    one_by_one = [single.prequential_predict(*row)[0] for row in rest]
+    parts = np.split(np.arange(700), [1, 5, 63, 66, 100, 128, 190, *range(600, 700)])
+    found = [single.prequential_predict(X[part], y[part]) for part in parts]
     assert whole._state["effects"]["is_there"]
-    np.testing.assert_allclose(one_by_one, expected[500:], rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(np.concatenate(found), expected, rtol=1e-9, atol=1e-10)
 
 
 def test_a_row_path_is_the_same():

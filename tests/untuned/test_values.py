@@ -76,31 +76,37 @@ def test_values_have_places_as_a_loop_says(seed, delay):
     X[rng.uniform(size=X.shape) < 0.1] = np.nan
     layout = layout_of(np.array([4]), X[:64], most_values=64)
     assert layout["valued"].tolist() == [0, 1, 2, 3, 4]
-    n_places = layout["n_places"]
-    places = list(zip(layout["held"].tolist(), layout["values"].tolist(), strict=True))
-    known = [[value for k, value in places if k == j] for j in range(5)]
-    expected = np.zeros((300, n_places))
+    assert layout["are_many"].tolist() == [False] * 4 + [True]
+    n_places, n_few = layout["n_places"], layout["n_few"]
+    at_first = list(zip(layout["held"].tolist(), layout["values"].tolist(), strict=True))
+    known = [[value for k, value in at_first if k == j] for j in range(5)]
+    # those of columns of many values come behind all others
+    parts = [[pair for pair in at_first if layout["are_many"][pair[0]] == of] for of in (0, 1)]
+    rooms, expected = (n_few, n_places - n_few), np.zeros((300, n_places))
     for t in range(300):
         if t > delay:  # the row whose label is known by now
             for j, value in enumerate(X[t - delay - 1].tolist()):
+                of = int(layout["are_many"][j])
                 if value == value and value not in known[j]:
                     if len(known[j]) >= 2:
-                        if len(places) == n_places:
+                        if len(parts[of]) == rooms[of]:
                             continue
-                        places.append((j, value))
+                        parts[of].append((j, value))
                     known[j].append(value)
-        now = list(places)
-        for j, value in enumerate(X[t].tolist()):
-            if value == value and value not in known[j] and len(known[j]) >= 2:
-                now.append((j, value))  # it will have the next one
-        for place, (j, value) in enumerate(now[:n_places]):
-            expected[t, place] = 2.0 * (X[t, j] == value)
+        for of, low in enumerate((0, n_few)):
+            now = list(parts[of])
+            for j, value in enumerate(X[t].tolist()):
+                is_new = value == value and value not in known[j] and len(known[j]) >= 2
+                if is_new and layout["are_many"][j] == of:
+                    now.append((j, value))  # it will have the next one
+            for place, (j, value) in enumerate(now[: rooms[of]]):
+                expected[t, low + place] = 2.0 * (X[t, j] == value)
     encoder, y = Encoder(delay), rng.normal(size=300)
     state = encoder.start(layout, 5)
     cuts = [(0, 1), (1, 70), (70, 71), (71, 300)]
     found = [encoder.learn(state, X[low:high], y[low:high]) for low, high in cuts]
     assert_array_equal(np.concatenate(found)[:, -n_places:], expected)
-    assert len(places) > len(layout["values"])
+    assert len(parts[0]) + len(parts[1]) > len(layout["values"])
     assert sum(encoder.widths(layout, 5)) + n_places == encoder.width(layout, 5)
 
 

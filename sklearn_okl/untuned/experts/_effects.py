@@ -153,7 +153,7 @@ class Effects:
         if not state or state["is_there"]:
             return None
         y, forecasts, F = np.split(state["kept"].rows[1], 3, axis=1)
-        if not told_of_missed(y, forecasts, F):
+        if len(y) < ROWS or not told_of_missed(y, forecasts, F):
             return None
         state["is_there"], state["began"] = True, state["t"]
         return np.square(y - F).mean(axis=0)

@@ -84,9 +84,7 @@ def beside_many(state, U):
     layout, shown = state["columns"]["layout"], state["effects"]["shown"]
     U = U.copy()
     U[..., : len(shown)] *= shown
-    if layout["n_places"]:
-        are_many = np.isin(layout["valued"], layout["codes"][layout["many"], 0])
-        U[..., len(shown) :] *= ~np.append(are_many, False)[state["columns"]["values"]["columns"]]
+    U[..., len(shown) + layout["n_few"] :] = 0.0
     return U
 
 

@@ -57,6 +57,8 @@ def layout_of(nominal, X, ordered=MAYBE, most_values=0):
             n += len(pairs)
     few = steps.columns_of_few(X, nominal)
     long, shifts = tails.long_tailed(X, np.union1d(nominal, few))
+    codes = _codes.found(X, nominal)
+    many = codes["codes"][codes["many"], 0]
     return {
         "nominal": nominal,
         "at_first": np.union1d(nominal, np.flatnonzero(np.isnan(X).all(axis=0))),
@@ -66,8 +68,8 @@ def layout_of(nominal, X, ordered=MAYBE, most_values=0):
         "few": few,
         "gaps": bool(np.isnan(np.delete(X, nominal, axis=1)).any()),
         "ordered": ordered,
-        **values.found(X, nominal, most_values),
-        **_codes.found(X, nominal),
+        **values.found(X, nominal, many, most_values),
+        **codes,
     }
 
 
@@ -78,6 +80,8 @@ def is_sound(layout):
     n, held = layout["n_places"], layout["held"]
     is_sized = is_sized and held.shape == layout["values"].shape and len(held) <= n <= values.MOST
     are_held = ((held >= 0) & (held < len(layout["valued"]))).all()
+    are_held = are_held and layout["are_many"].shape == layout["valued"].shape
+    are_held = are_held and 0 <= layout["n_few"] <= n
     return is_sized and are_held and UNORDERED <= layout["ordered"] <= ORDERED
 
 

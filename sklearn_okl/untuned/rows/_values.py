@@ -5,7 +5,8 @@ Columns of more than two values in the first rows have a place for each of them:
 values, and whole ones of some more, of which not too many have come once only, and categories
 beyond those of which all experts see indicators. A new value takes the next free place, in the
 order in which they come: in the first rows of a stream there is hardly more than one month. Two
-values are said by a number itself, so a column that had no more waits for the third.
+values are said by a number itself, so a column that had no more waits for the third. Places of
+columns of many values come behind all others: one line does without them, see `_effects.py`.
 """
 
 import numpy as np
@@ -28,7 +29,8 @@ _NEW = object()
 def none():
     """Return no places."""
     nothing = np.zeros(0, dtype=int)
-    return {"n_places": 0, "valued": nothing, "held": nothing, "values": np.zeros(0)}
+    of_columns = {"valued": nothing, "are_many": np.zeros(0, dtype=bool)}
+    return {"n_places": 0, "n_few": 0, "held": nothing, "values": np.zeros(0)} | of_columns
 
 
 def room(work):
@@ -36,25 +38,32 @@ def room(work):
     return int(min(np.sqrt(_SHARE * work), MOST))
 
 
-def found(X, nominal, most):
-    """Return places of the values of columns of first rows (n, d), of which some are nominal.
+def found(X, nominal, many, most):
+    """Return places of the values of columns of first rows (n, d): some are nominal, or have many.
 
-    That is how many there are, up to the most, the columns, and of each place that has a value
-    already which of these it is of, and the value: columns of fewest values come first.
+    That is how many there are, up to the most, and before those of many; the columns, and whether
+    they are such; and of each value that has a place already which of these it is of, in the order
+    of places: columns of fewest values come first.
     """
     if len(X) != N_LOOKED_AT or not most:
         return none()
     known = [np.unique(column[~np.isnan(column)], return_counts=True) for column in X.T]
     columns = [j for j, one in enumerate(known) if _has_places(*one, j in nominal)]
-    pairs, n = [], _SPARE
+    pairs, are_many = [], np.isin(columns, many)
+    wanted = np.array([0, 0]) if are_many.all() else np.array([_SPARE, 0])
     for k in sorted(range(len(columns)), key=lambda k: len(known[columns[k]][0])):
         own = known[columns[k]][0].tolist()
         if LINE < len(own) <= most - len(pairs):
             pairs += [(k, value) for value in own]
-            n += 2 * _n_classes(known[columns[k]][1])  # the estimate is rough
+            wanted[int(are_many[k])] += 2 * _n_classes(known[columns[k]][1])  # roughly estimated
+    wanted[1] += _SPARE * are_many.all()
+    n_held = sum([are_many[k] for k, _ in pairs])
+    n_few = min(wanted[0], most - n_held)
     return {
-        "n_places": min(n, most) if columns else 0,
+        "n_places": min(n_few + wanted[1], most) if columns else 0,
+        "n_few": int(n_few),
         "valued": np.array(columns, dtype=int),
+        "are_many": are_many.astype(bool),
         "held": np.array([k for k, _ in pairs], dtype=int),
         "values": np.array([value for _, value in pairs], dtype=float),
     }
@@ -82,13 +91,19 @@ def start(layout):
     """Return the state before the first row; some values have a place already."""
     held, values, n_columns = layout["held"], layout["values"], len(layout["valued"])
     columns, numbers = np.full(layout["n_places"], _FREE), np.zeros(layout["n_places"])
-    columns[: len(held)], numbers[: len(values)] = held, values
+    are_many = layout["are_many"][held]
+    for low, which in ((0, ~are_many), (layout["n_few"], are_many)):
+        places = slice(low, low + np.count_nonzero(which))
+        columns[places], numbers[places] = held[which], values[which]
     return {
         "first": np.zeros((n_columns, LINE)),  # values of each column that have no place
         "n_values": np.bincount(held, minlength=n_columns),  # of each column that are known
         # of each place, in order
         "columns": columns,
         "values": numbers,
+        # which columns have theirs behind the first ones, those of others
+        "are_many": layout["are_many"],
+        "n_few": layout["n_few"],
     }
 
 
@@ -102,6 +117,9 @@ def is_sound(state):
         and columns.dtype.kind == counts.dtype.kind == "i"
         and ((columns >= _FREE) & (columns < max(n, 1))).all()
         and (counts >= 0).all()
+        and state["are_many"].shape == (n,)
+        and state["are_many"].dtype.kind == "b"
+        and 0 <= state["n_few"] <= n_places
     )
 
 
@@ -120,37 +138,35 @@ def shown(state, past, rows, n_known):
                     _learn(state, places, *pair)
         low = max(low, high)
         if i < len(rows):
-            n_new = 0
+            n_new = [0, 0]
             for j, value in enumerate(rows[i]):
-                known = places.get((j, value), _NEW)
-                place = _next_place(state, j, value, n_new) if known is _NEW else known
+                known, is_many = places.get((j, value), _NEW), state["are_many"].item(j)
+                place = _next_place(state, j, value, n_new[is_many]) if known is _NEW else known
                 if place is not None:
                     Z[i, place] = UNIT
-                    n_new += known is _NEW
+                    n_new[is_many] += known is _NEW
     return Z
 
 
 def _places(state):
     """Return by column and value which place each has, None of the first ones."""
-    counts = state["n_values"].copy()
-    n = _n_taken(state)
-    columns, values = (state[name][:n].tolist() for name in ("columns", "values"))
-    known = {pair: place for place, pair in enumerate(zip(columns, values, strict=True))}
+    counts, taken = state["n_values"].copy(), np.flatnonzero(state["columns"] != _FREE)
+    columns, values = (state[name][taken].tolist() for name in ("columns", "values"))
+    pairs = zip(columns, values, strict=True)
+    known = dict(zip(pairs, taken.tolist(), strict=True))
     np.subtract.at(counts, columns, 1)
     for j in np.flatnonzero(counts).tolist():
         known |= dict.fromkeys([(j, value) for value in state["first"][j, : counts[j]].tolist()])
     return known
 
 
-def _n_taken(state):
-    return int((state["columns"] != _FREE).sum())
-
-
 def _next_place(state, j, value, n_new=0):
     """Return the place that a new value will have, behind as many other new ones, None for none."""
-    n, place = state["n_values"].item(j), _n_taken(state) + n_new
-    has_one = n >= LINE and place < len(state["values"]) and value != GAP
-    return place if has_one else None
+    n, columns, n_few = state["n_values"].item(j), state["columns"], state["n_few"]
+    is_many = state["are_many"].item(j)
+    low, high = (n_few, len(columns)) if is_many else (0, n_few)
+    place = low + int((columns[low:high] != _FREE).sum()) + n_new
+    return place if n >= LINE and place < high and value != GAP else None
 
 
 def _learn(state, places, j, value):
