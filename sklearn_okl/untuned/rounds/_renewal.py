@@ -168,10 +168,11 @@ class Renewal(Trust):
     def is_due(self, anew: Any, state: Any, fence: Any) -> Any:
         """Return whether a suspected change is followed up, which may be that a model is young.
 
-        Of such a one only what levels follow, what all targets follow, and where nearly all are in
-        doubt: others would begin anew for one that is wrong. So it is where errors of a quarter of
-        a block are not much larger than a constant's. Beside a model that has begun as errors grew,
-        or as rows have explained what was in doubt, another one begins only if this one errs, too.
+        Of such a one only what levels follow, what all targets follow, and where nearly all of each
+        target are in doubt: others would begin anew for one that is wrong. So it is where errors of
+        a quarter of a block are not much larger than a constant's. Beside a model that has begun as
+        errors grew, or as rows have explained what was in doubt, another one begins only if this
+        one errs, too.
         """
         t, guards = n_rows(state), state["targets"]
         twin = {} if anew["by_look"] and not anew["studies"] else anew["twin"]
@@ -180,7 +181,7 @@ class Renewal(Trust):
         if any(guard["restless"] for guard in guards):
             return True
         larger, worse = _blocks.suspicion(guards)
-        if larger > fence.cap:
+        if min(guard["suspect"] for guard in guards) > fence.cap:
             return True
         is_sure = larger > 0.0 or worse >= fence.worse or t % self.block == 0
         is_young = self._is_first(anew) and not self._has_rested(anew, t - 1)
