@@ -79,6 +79,19 @@ def test_values_that_add_nothing_get_no_expert():
     assert not model._state["effects"]["is_there"]
 
 
+def test_what_has_told_nothing_is_forgotten_after_the_last_trial():
+    one = Effects(1, 0)
+    state, F = one.start(1, np.ones(2), 0), np.zeros((1, 64, 3))
+    rng = np.random.default_rng(0)
+    for t in range(64, 4097, 64):
+        codes, U, u = rng.integers(60, size=(64, 1)), rng.normal(size=(64, 2)), np.zeros((64, 1))
+        one.learn(state, codes, U, u, F)
+        assert one.try_out(state) is None
+        assert len(state["tables"][0]["values"]) > 0 or t == 4096
+    assert not one.is_tried(state)
+    assert len(state["tables"][0]["values"]) == 0
+
+
 def test_classes_hear_effects():
     X, score = shops(2500, 150, 5)
     rng = np.random.default_rng(5)

@@ -58,12 +58,6 @@ class Effects:
         if not n_codes:
             return {}
         n_before, q, p = -(-self.delay // ROWS), self.n_targets, 1 + len(shown) + n_values
-        nothing = {
-            "values": np.empty(0),  # of a code, in order
-            # of each how many rows it had, and sums of targets, less what others add, and of rows
-            "sums": np.zeros((1 + q + p, 0)),
-            "effects": np.zeros((1 + n_before, q, 0)),  # after each of the latest blocks
-        }
         return {
             "t": 0,
             "shown": shown,
@@ -74,7 +68,7 @@ class Effects:
             "kept": Past(np.empty((0, 0)), np.empty((0, 3 * q)), _LATEST),
             "squares": Shared(A=np.zeros((p, p)), b=np.zeros((p, q))),
             "theta": np.zeros((1 + n_before, p, q)),  # after each of the latest blocks, too
-            "tables": [Shared(nothing) for _ in range(n_codes)],
+            "tables": [_no_table(1 + n_before, q, p)] * n_codes,
             # logarithms of what blocks have lost where effects are drawn to 0 so, a faded sum
             "lost": np.zeros((len(_SHRUNK), q)),
         }
@@ -110,21 +104,21 @@ class Effects:
         F[..., EFFECTS] = self._asked(state, whole(codes), _with_one(U), ago).T
 
     def ask_row(self, state, codes, inputs):
-        """Return forecasts (q,) of a row of codes (1, m) and inputs (p,)."""
-        theta = state["theta"][-1]
-        forecasts = theta[0] + inputs @ theta[1:]
-        for table, code in zip(state["tables"], whole(codes)[0].tolist(), strict=True):
+        """Return forecasts (q,) of a row of codes (1, m) and inputs (p,), and what is learnt."""
+        row = np.concatenate([whole(codes)[0], [1.0], inputs])
+        tables, n = state["tables"], len(state["tables"])
+        forecasts = row[n:] @ state["theta"][-1]
+        for table, code in zip(tables, row[:n].tolist(), strict=True):
             values = table["values"]
             place = values.searchsorted(code)
             if place < len(values) and values.item(place) == code:
                 forecasts += table["effects"][-1, :, place]
-        return forecasts
+        return forecasts, row
 
-    def teach_row(self, state, t, codes, inputs, *of_row):
+    def teach_row(self, state, t, row, *of_row):
         """Learn a row, the one after round t, of which there is what `keep` takes, and a weight."""
         *of_trial, weight = of_row
         more = () if weight == 1.0 and state["waiting"].weights is None else (np.array([weight]),)
-        row = np.concatenate([whole(codes)[0], [1.0], inputs])
         state["waiting"] += row[None], of_trial[0][None], *more
         self._went_on(state, 1)
         self.keep(state, t, *of_trial)
@@ -154,6 +148,9 @@ class Effects:
             return None
         y, forecasts, F = np.split(state["kept"].rows[1], 3, axis=1)
         if len(y) < ROWS or not told_of_missed(y, forecasts, F):
+            if not self.is_tried(state):  # never again
+                n, p, q = state["theta"].shape
+                state["tables"] = [_no_table(n, q, p)] * len(state["tables"])
             return None
         state["is_there"], state["began"] = True, state["t"]
         return np.square(y - F).mean(axis=0)
@@ -235,6 +232,16 @@ def is_sound(state):
             and (table["sums"][0] >= 0.0).all()
             for table in tables
         )
+    )
+
+
+def _no_table(n, q, p):
+    """Return a table of no values, of each of which it would know effects n times."""
+    return Shared(
+        values=np.empty(0),  # of a code, in order
+        # of each how many rows it had, and sums of targets, less what others add, and of rows
+        sums=np.zeros((1 + q + p, 0)),
+        effects=np.zeros((n, q, 0)),  # after each of the latest blocks
     )
 
 

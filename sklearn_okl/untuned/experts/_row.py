@@ -179,9 +179,8 @@ class ExpertsRow:
             F[:, TREES], self.in_leaves = experts.leaves.ask_row(*of_row)
         self.codes = codes_of(state, X)
         if experts.effects.is_tried(state["effects"]):
-            self.beside = beside_many(state, self.seen[0][1])
-            of_row = of_many(state, self.codes), self.beside
-            self.of_effects = experts.effects.ask_row(state["effects"], *of_row)
+            of_row = of_many(state, self.codes), beside_many(state, self.seen[0][1])
+            self.of_effects, self.for_effects = experts.effects.ask_row(state["effects"], *of_row)
             if self.has_effects:
                 F[:, EFFECTS] = self.of_effects
         forecasts = self.mixture.ask(F, asleep, scales, state["t"])
@@ -236,8 +235,8 @@ class ExpertsRow:
         if self.has_leaves:
             experts.leaves.teach_row(state["leaves"], self.in_leaves, u, self.bases)
         if experts.effects.is_tried(state["effects"]):
-            of_row = of_many(state, self.codes), self.beside, u, forecasts, self.of_effects
-            experts.effects.teach_row(state["effects"], t, *of_row, weight)
+            of_row = self.for_effects, u, forecasts, self.of_effects, weight
+            experts.effects.teach_row(state["effects"], t, *of_row)
         if not experts.budget.compact:
             of_row = u[None], forecasts[None], self.bases[None]
             experts.leaves.keep(state["leaves"], t, self.Z, *of_row)
