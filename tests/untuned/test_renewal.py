@@ -93,14 +93,11 @@ def test_where_all_rows_are_far_apart_none_is_a_jump(spread):
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [21, 31])
 def test_a_model_that_began_after_a_reset_is_not_asked_of_the_next_one(seed):
-    """To be believed there cost 98 of 100 in one of 25 resets, 7.6 times the loss.
-
-    Now .94 to 1.00 in four draws, and 1.085 in the second of these, by a reset or two.
-    """
+    """To be believed there cost 98 of 100 in one of 25 resets, 7.6 times the loss."""
     stream = make_irregular_stream(4000, kind="cycles", random_state=seed)
     rows, (X, y) = slice(stream.changes[3], None), (stream.data, stream.target)
     ours = loss(model_of(random_state=seed), X, y, rows)
-    assert ours <= 1.1 * loss(model_of(random_state=seed, guard=False), X, y, rows)
+    assert ours <= 1.05 * loss(model_of(random_state=seed, guard=False), X, y, rows)
 
 
 def test_a_trend_is_no_unit():
