@@ -326,8 +326,7 @@ def _silence_of(asleep, silent, lagless, joined, n_means, n_direct, n_ways):
     They have no part in the first BOA and most means. The last four, where there are direct
     experts, are of those of them that are heard, of all others that are, again of the former, or of
     all direct ones that are not asleep where none is heard, and of the `lagless` (K,) of the
-    others. Direct experts are the last ways,
-    too. Arrays are `joined`, with nobody behind.
+    others. Direct experts are the last ways, too. Arrays are `joined`, with nobody behind.
     """
     n_targets, n_experts = silent.shape
     is_direct, n = np.arange(n_experts) < n_direct, _N_BOAS + n_means

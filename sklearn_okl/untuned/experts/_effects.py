@@ -198,7 +198,9 @@ class Effects:
         told = [_effects(*one, -1) for one in columns]
         said, of_all = Z @ theta, sum(told)
         known = [_sums(*one) for one in columns]
-        off = np.stack([y - said - sum(_means(one, theta, by) for one in known) for by in _SHRUNK])
+        left = [_left(sums, theta) for sums in known]
+        means = [sum(total / (n + by) for n, total in left) for by in _SHRUNK]
+        off = y - said - np.stack(means)
         lost = np.maximum(counts @ np.square(off), _TINY)
         state["lost"] = _FADING * state["lost"] + np.log(lost)
         shrunk = _SHRUNK[state["lost"].argmin(axis=0)]
@@ -284,10 +286,10 @@ def _sums(table, codes):
     return np.where(known, table["sums"][:, places], 0.0).T
 
 
-def _means(sums, theta, shrunk):
-    """Return what a line theta (p, q) leaves on average, (n, q), drawn to 0 by some rows more."""
+def _left(sums, theta):
+    """Return how many rows (n, 1) there were, and what a line theta (p, q) leaves of all (n, q)."""
     counts, of_targets, of_rows = np.split(sums, [1, 1 + theta.shape[1]], axis=1)
-    return (of_targets - of_rows @ theta) / (counts + shrunk)
+    return counts, of_targets - of_rows @ theta
 
 
 def _with_differences(squares, known, Z, y, counts):
@@ -326,5 +328,6 @@ def _learnt(column, Z, y, counts, theta, shrunk):
     np.add.at(sums.T, places[known], rows[known])
     sums[:, places] *= np.minimum(1.0, _MOST / np.maximum(sums[0, places], 1.0))
     path = np.insert(effects[1:], at, 0.0, axis=2)
-    now = _means(sums.T, theta, shrunk).T
+    n, total = _left(sums.T, theta)
+    now = (total / (n + shrunk)).T
     return Shared(values=values, sums=sums, effects=np.concatenate([path, now[None]]))

@@ -41,12 +41,11 @@ class ExpertsRow:
         self.layout = layout = layout_of(experts, banks, len(state["rounds"]))
         self.there, self.trees = layout.there_of_all, experts.leaves.are_there(state["leaves"])
         self.has_leaves = any(self.trees)
-        if self.has_leaves:
+        self.has_effects = experts.effects.is_there(state["effects"])
+        if self.has_leaves or self.has_effects:
             self.there = self.there.copy()
             self.there[TREES] = self.trees
-        self.has_effects = experts.effects.is_there(state["effects"])
         if self.has_effects:
-            self.there = self.there.copy()
             self.there[EFFECTS] = True
         self.lines = experts.lines(state)
         self.missing = ~self.there

@@ -254,7 +254,7 @@ class Encoder:
             Z[:, -_n_behind(layout)] = forecasts
         if layout["n_places"]:
             of_rows = past["valued"], steps.seen(X, layout["valued"]), n_known
-            Z[:, -layout["n_places"] :] = values.shown(state["values"], *of_rows)
+            Z[:, -layout["n_places"] :] = values.shown(layout, state["values"], *of_rows)
         state["all"] = known[-1]
         return Z
 

@@ -63,7 +63,7 @@ def found(X, nominal, many, most):
         "n_places": min(n_few + wanted[1], most) if columns else 0,
         "n_few": int(n_few),
         "valued": np.array(columns, dtype=int),
-        "are_many": are_many.astype(bool),
+        "are_many": are_many,
         "held": np.array([k for k, _ in pairs], dtype=int),
         "values": np.array([value for _, value in pairs], dtype=float),
     }
@@ -91,8 +91,9 @@ def start(layout):
     """Return the state before the first row; some values have a place already."""
     held, values, n_columns = layout["held"], layout["values"], len(layout["valued"])
     columns, numbers = np.full(layout["n_places"], _FREE), np.zeros(layout["n_places"])
-    are_many = layout["are_many"][held]
-    for low, which in ((0, ~are_many), (layout["n_few"], are_many)):
+    lows = np.array([low for low, _ in _rooms(layout)], dtype=int)[held]
+    for low in np.unique(lows):
+        which = lows == low
         places = slice(low, low + np.count_nonzero(which))
         columns[places], numbers[places] = held[which], values[which]
     return {
@@ -101,9 +102,6 @@ def start(layout):
         # of each place, in order
         "columns": columns,
         "values": numbers,
-        # which columns have theirs behind the first ones, those of others
-        "are_many": layout["are_many"],
-        "n_few": layout["n_few"],
     }
 
 
@@ -117,34 +115,37 @@ def is_sound(state):
         and columns.dtype.kind == counts.dtype.kind == "i"
         and ((columns >= _FREE) & (columns < max(n, 1))).all()
         and (counts >= 0).all()
-        and state["are_many"].shape == (n,)
-        and state["are_many"].dtype.kind == "b"
-        and 0 <= state["n_few"] <= n_places
     )
 
 
-def shown(state, past, rows, n_known):
+def _rooms(layout):
+    """Return between which places those of each column are: of many values behind all others."""
+    n_few, n = layout["n_few"], layout["n_places"]
+    return [(n_few, n) if is_many else (0, n_few) for is_many in layout["are_many"].tolist()]
+
+
+def shown(layout, state, past, rows, n_known):
     """Return indicators (n, n_places) of rows (n, c), by the first n_known (n + 1,) of the past.
 
     A value that is new is shown in the place that it will have, of which nothing is known yet.
     Values are learnt of the past, up to the last of the numbers.
     """
     Z, low = np.zeros((len(rows), len(state["values"]))), 0
-    places, past, rows = _places(state), past.tolist(), rows.tolist()
+    places, past, rows, rooms = _places(state), past.tolist(), rows.tolist(), _rooms(layout)
     for i, high in enumerate(n_known.tolist()):
         for row in past[low:high]:
             for pair in enumerate(row):
                 if pair not in places:
-                    _learn(state, places, *pair)
+                    _learn(state, places, rooms[pair[0]], *pair)
         low = max(low, high)
         if i < len(rows):
-            n_new = [0, 0]
-            for j, value in enumerate(rows[i]):
-                known, is_many = places.get((j, value), _NEW), state["are_many"].item(j)
-                place = _next_place(state, j, value, n_new[is_many]) if known is _NEW else known
+            n_new = dict.fromkeys(rooms, 0)
+            for room, pair in zip(rooms, enumerate(rows[i]), strict=True):
+                known = places.get(pair, _NEW)
+                place = _next_place(state, room, *pair, n_new[room]) if known is _NEW else known
                 if place is not None:
                     Z[i, place] = UNIT
-                    n_new[is_many] += known is _NEW
+                    n_new[room] += known is _NEW
     return Z
 
 
@@ -160,18 +161,17 @@ def _places(state):
     return known
 
 
-def _next_place(state, j, value, n_new=0):
+def _next_place(state, room, j, value, n_new=0):
     """Return the place that a new value will have, behind as many other new ones, None for none."""
-    n, columns, n_few = state["n_values"].item(j), state["columns"], state["n_few"]
-    is_many = state["are_many"].item(j)
-    low, high = (n_few, len(columns)) if is_many else (0, n_few)
-    place = low + int((columns[low:high] != _FREE).sum()) + n_new
-    return place if n >= LINE and place < high and value != GAP else None
+    low, high = room
+    place = low + int((state["columns"][low:high] != _FREE).sum()) + n_new
+    has_one = state["n_values"].item(j) >= LINE and place < high and value != GAP
+    return place if has_one else None
 
 
-def _learn(state, places, j, value):
+def _learn(state, places, room, j, value):
     """Know a value from now on, if there is room."""
-    n, place = state["n_values"].item(j), _next_place(state, j, value)
+    n, place = state["n_values"].item(j), _next_place(state, room, j, value)
     if n < LINE and value != GAP:
         state["first"][j, n] = value
     elif place is not None:
